@@ -1,0 +1,2 @@
+//! What to play in a Go position: planes, clocks, passing, resigning, analysis.
+#![forbid(unsafe_code)]

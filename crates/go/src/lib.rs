@@ -1,0 +1,2 @@
+//! The rules of Go: boards, records, life, ladders and SGF.
+#![forbid(unsafe_code)]

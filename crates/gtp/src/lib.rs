@@ -1,0 +1,2 @@
+//! The Go Text Protocol over a player.
+#![forbid(unsafe_code)]

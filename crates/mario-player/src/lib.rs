@@ -1,0 +1,2 @@
+//! What to place in a Dr. Mario position, and the examples to learn from.
+#![forbid(unsafe_code)]

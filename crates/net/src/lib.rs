@@ -1,0 +1,1 @@
+//! Networks as data: weight files, planes in, policy and value out, fast on a CPU.
