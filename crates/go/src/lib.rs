@@ -1,2 +1,26 @@
-//! The rules of Go: boards, records, life, ladders and SGF.
+//! The rules of Go, and nothing else: boards of any size from 2x2 to 25x25, with
+//! blocks, liberties and position hashes kept up to date move by move.
+//!
+//! ```
+//! use go::{Board, BoardSize, Color, Point};
+//!
+//! let mut board = Board::new(BoardSize::new(9).unwrap());
+//! let corner = Point::new(0, 0);
+//! board.play(corner, Color::White);
+//! board.play(Point::new(1, 0), Color::Black);
+//! assert_eq!(board.liberty_count(corner), 1);
+//! let capture = board.play(Point::new(0, 1), Color::Black);
+//! assert_eq!(board.stone(corner), None);
+//! board.undo(capture);
+//! assert_eq!(board.stone(corner), Some(Color::White));
+//! ```
 #![forbid(unsafe_code)]
+
+mod board;
+mod color;
+mod point;
+mod zobrist;
+
+pub use board::{Board, Illegal, Undo};
+pub use color::Color;
+pub use point::{BoardSize, Point};

@@ -1,0 +1,558 @@
+//! A board that plays and takes back moves, and always knows its blocks and their liberties.
+//!
+//! The stones of a block form a ring of `next` links; one of them, the head, carries the
+//! block's counts. Every change a move makes is its own inverse or is kept in the [`Undo`]:
+//! joining two rings swaps two links (swapping again parts them), a captured block leaves its
+//! links and counts in place until something is played there, and that play saves what it
+//! overwrites. So a move is taken back in the time it took to play.
+
+use thiserror::Error;
+
+use crate::{BoardSize, Color, Point, point::GRID, zobrist};
+
+/// What a point of the padded grid holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cell {
+    Black,
+    White,
+    Empty,
+    Border,
+}
+
+impl Cell {
+    const fn of(color: Color) -> Cell {
+        match color {
+            Color::Black => Cell::Black,
+            Color::White => Cell::White,
+        }
+    }
+}
+
+/// Why a move may not be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Illegal {
+    /// The point is not on this board.
+    #[error("the point is not on the board")]
+    OffBoard,
+    /// There is a stone already.
+    #[error("the point is occupied")]
+    Occupied,
+    /// The move would leave its own block without liberties.
+    #[error("the move is suicide")]
+    Suicide,
+    /// The move retakes a ko at once.
+    #[error("the move retakes the ko")]
+    Ko,
+    /// The move repeats an earlier position of the game.
+    #[error("the move repeats an earlier position")]
+    Superko,
+}
+
+/// The counts of a block, stored at its head.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    stones: u16,
+    liberties: u16,
+}
+
+/// A block that joined another when a stone connected them.
+#[derive(Clone, Copy)]
+struct Join {
+    absorbed: Point,
+    survivor: Point,
+    survivor_before: Counts,
+}
+
+/// At most four neighbours of a move can be captured or joined.
+#[derive(Clone, Copy)]
+struct UpToFour<T> {
+    items: [Option<T>; 4],
+    len: u8,
+}
+
+impl<T: Copy> UpToFour<T> {
+    const fn new() -> Self {
+        Self {
+            items: [None; 4],
+            len: 0,
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, item: T) {
+        self.items[self.len as usize] = Some(item);
+        self.len += 1;
+    }
+
+    #[inline]
+    fn iter(&self) -> impl DoubleEndedIterator<Item = T> + '_ {
+        self.items[..self.len as usize].iter().flatten().copied()
+    }
+}
+
+/// What [`Board::undo`] needs to take a move back. Moves are taken back in reverse order.
+#[must_use = "a move can only be taken back with its Undo"]
+#[derive(Clone)]
+pub struct Undo {
+    stone: Option<Placed>,
+    ko_before: Option<Point>,
+    hash_before: u64,
+}
+
+#[derive(Clone)]
+struct Placed {
+    point: Point,
+    color: Color,
+    captured: UpToFour<Point>,
+    joins: UpToFour<Join>,
+    suicide: Option<Point>,
+    overwritten_head: Point,
+    overwritten_next: Point,
+    overwritten_counts: Counts,
+    captured_stones: u16,
+}
+
+impl Undo {
+    /// How many stones of the opponent the move captured.
+    pub fn captured_stones(&self) -> usize {
+        self.stone
+            .as_ref()
+            .map_or(0, |placed| placed.captured_stones as usize)
+    }
+
+    /// Whether the move removed its own block.
+    pub fn was_suicide(&self) -> bool {
+        self.stone
+            .as_ref()
+            .is_some_and(|placed| placed.suicide.is_some())
+    }
+}
+
+/// A position: the stones, their blocks and liberties, and the point a ko forbids.
+///
+/// The board does not know whose turn it is: either colour may play at any time.
+#[derive(Clone)]
+pub struct Board {
+    size: BoardSize,
+    ko: Option<Point>,
+    hash: u64,
+    cells: [Cell; GRID],
+    heads: [Point; GRID],
+    nexts: [Point; GRID],
+    counts: [Counts; GRID],
+}
+
+impl Board {
+    /// An empty board.
+    pub fn new(size: BoardSize) -> Board {
+        let mut cells = [Cell::Border; GRID];
+        for point in size.points() {
+            cells[point.grid_index()] = Cell::Empty;
+        }
+        Board {
+            size,
+            ko: None,
+            hash: 0,
+            cells,
+            heads: [Point::from_grid_index(0); GRID],
+            nexts: [Point::from_grid_index(0); GRID],
+            counts: [Counts::default(); GRID],
+        }
+    }
+
+    /// The side length.
+    #[inline]
+    pub fn size(&self) -> BoardSize {
+        self.size
+    }
+
+    /// The stone at `point`, if there is one.
+    #[inline]
+    pub fn stone(&self, point: Point) -> Option<Color> {
+        match self.cell(point) {
+            Cell::Black => Some(Color::Black),
+            Cell::White => Some(Color::White),
+            Cell::Empty | Cell::Border => None,
+        }
+    }
+
+    /// Whether `point` is on the board and has no stone.
+    #[inline]
+    pub fn is_empty(&self, point: Point) -> bool {
+        self.cell(point) == Cell::Empty
+    }
+
+    /// Whether `point` is on the board.
+    #[inline]
+    pub fn is_on_board(&self, point: Point) -> bool {
+        self.cell(point) != Cell::Border
+    }
+
+    /// Whether `point` holds a stone of `color`.
+    #[inline]
+    pub fn is_stone(&self, point: Point, color: Color) -> bool {
+        self.cell(point) == Cell::of(color)
+    }
+
+    /// A hash of the stones alone: equal positions have equal hashes, whoever is to move.
+    #[inline]
+    pub fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// The point where the last move's ko may not be retaken now.
+    #[inline]
+    pub fn ko_point(&self) -> Option<Point> {
+        self.ko
+    }
+
+    /// Lifts the ban on retaking a ko, as a pass elsewhere does.
+    pub fn clear_ko(&mut self) {
+        self.ko = None;
+    }
+
+    /// The stone that names the block at `point`: the same for all stones of a block.
+    /// Meaningless at a point without a stone.
+    #[inline]
+    pub fn block(&self, point: Point) -> Point {
+        self.heads[point.grid_index()]
+    }
+
+    /// The number of liberties of the block at `point`.
+    #[inline]
+    pub fn liberty_count(&self, point: Point) -> usize {
+        debug_assert!(self.stone(point).is_some());
+        self.counts_of(point).liberties as usize
+    }
+
+    /// The number of stones in the block at `point`.
+    #[inline]
+    pub fn stone_count(&self, point: Point) -> usize {
+        debug_assert!(self.stone(point).is_some());
+        self.counts_of(point).stones as usize
+    }
+
+    /// The stones of the block at `point`, each once.
+    #[inline]
+    pub fn stones(&self, point: Point) -> impl Iterator<Item = Point> + '_ {
+        let mut next = Some(point);
+        std::iter::from_fn(move || {
+            let stone = next?;
+            let following = self.nexts[stone.grid_index()];
+            next = (following != point).then_some(following);
+            Some(stone)
+        })
+    }
+
+    /// The liberties of the block at `point`, each once.
+    #[inline]
+    pub fn liberties(&self, point: Point) -> impl Iterator<Item = Point> + '_ {
+        let head = self.block(point);
+        self.stones(point)
+            .flat_map(|stone| stone.neighbors().map(|liberty| (stone, liberty)))
+            .filter(move |&(stone, liberty)| {
+                self.is_empty(liberty) && self.first_touch(liberty, head) == Some(stone)
+            })
+            .map(|(_, liberty)| liberty)
+            .take(self.liberty_count(point))
+    }
+
+    /// The blocks of `color` that touch `point`, each once, by their heads.
+    #[inline]
+    pub fn adjacent_blocks(
+        &self,
+        point: Point,
+        color: Color,
+    ) -> impl DoubleEndedIterator<Item = Point> + use<> {
+        let mut heads = UpToFour::new();
+        for neighbor in point.neighbors() {
+            if self.is_stone(neighbor, color) {
+                let head = self.block(neighbor);
+                if !heads.iter().any(|seen| seen == head) {
+                    heads.push(head);
+                }
+            }
+        }
+        heads.items.into_iter().flatten()
+    }
+
+    /// Whether `color` may play at `point`: empty, no suicide, no immediate retaking of a ko.
+    #[inline]
+    pub fn is_legal(&self, point: Point, color: Color) -> bool {
+        self.check(point, color).is_ok()
+    }
+
+    /// The reason why `color` may not play at `point`, if there is one. Superko needs the
+    /// game's history and is not looked at here.
+    pub fn check(&self, point: Point, color: Color) -> Result<(), Illegal> {
+        match self.cell(point) {
+            Cell::Border => return Err(Illegal::OffBoard),
+            Cell::Black | Cell::White => return Err(Illegal::Occupied),
+            Cell::Empty => {}
+        }
+        if self.ko == Some(point) {
+            return Err(Illegal::Ko);
+        }
+        if self.is_suicide(point, color) {
+            Err(Illegal::Suicide)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whether a stone of `color` at the empty `point` would be left without a liberty.
+    #[inline]
+    pub fn is_suicide(&self, point: Point, color: Color) -> bool {
+        let own = Cell::of(color);
+        point
+            .neighbors()
+            .into_iter()
+            .all(|neighbor| match self.cell(neighbor) {
+                Cell::Empty => false,
+                Cell::Border => true,
+                cell if cell == own => self.counts_of(neighbor).liberties == 1,
+                _ => self.counts_of(neighbor).liberties > 1,
+            })
+    }
+
+    /// The hash the position would have after `color` plays at the empty `point`.
+    pub fn hash_after(&self, point: Point, color: Color) -> u64 {
+        let mut hash = self.hash ^ zobrist::stone(color, point.grid_index());
+        let mut captures = false;
+        for head in self.adjacent_blocks(point, color.opponent()) {
+            if self.counts_of(head).liberties == 1 {
+                captures = true;
+                hash ^= self.block_hash(head, color.opponent());
+            }
+        }
+        if !captures && self.is_suicide(point, color) {
+            hash ^= zobrist::stone(color, point.grid_index());
+            for head in self.adjacent_blocks(point, color) {
+                hash ^= self.block_hash(head, color);
+            }
+        }
+        hash
+    }
+
+    /// Plays a pass: nothing changes but the ko.
+    pub fn pass(&mut self) -> Undo {
+        let undo = Undo {
+            stone: None,
+            ko_before: self.ko,
+            hash_before: self.hash,
+        };
+        self.ko = None;
+        undo
+    }
+
+    /// Plays a stone: captures, and removes the stone's own block if it has no liberty left.
+    /// A ko is not enforced; ask [`Board::check`] first.
+    ///
+    /// # Panics
+    /// If `point` is not an empty point of this board.
+    pub fn play(&mut self, point: Point, color: Color) -> Undo {
+        assert!(
+            self.is_empty(point),
+            "{point:?} is not an empty point of this board"
+        );
+        let at = point.grid_index();
+        let mut undo = Undo {
+            stone: None,
+            ko_before: self.ko,
+            hash_before: self.hash,
+        };
+        let mut placed = Placed {
+            point,
+            color,
+            captured: UpToFour::new(),
+            joins: UpToFour::new(),
+            suicide: None,
+            overwritten_head: self.heads[at],
+            overwritten_next: self.nexts[at],
+            overwritten_counts: self.counts[at],
+            captured_stones: 0,
+        };
+
+        self.change_adjacent_liberties(point, -1);
+        for head in self.adjacent_blocks(point, color.opponent()) {
+            if self.counts[head.grid_index()].liberties == 0 {
+                placed.captured_stones += self.counts[head.grid_index()].stones;
+                self.lift_block(head, color.opponent());
+                placed.captured.push(head);
+            }
+        }
+
+        let own_blocks = self.adjacent_blocks(point, color);
+        self.cells[at] = Cell::of(color);
+        self.hash ^= zobrist::stone(color, at);
+        self.heads[at] = point;
+        self.nexts[at] = point;
+        let open = point
+            .neighbors()
+            .into_iter()
+            .filter(|&n| self.is_empty(n))
+            .count();
+        self.counts[at] = Counts {
+            stones: 1,
+            liberties: open as u16,
+        };
+        for head in own_blocks {
+            placed.joins.push(self.join(head, self.block(point)));
+        }
+
+        let head = self.block(point);
+        let counts = self.counts[head.grid_index()];
+        self.ko = None;
+        if counts.liberties == 0 {
+            self.lift_block(head, color);
+            placed.suicide = Some(head);
+        } else if counts.stones == 1 && counts.liberties == 1 && placed.captured_stones == 1 {
+            self.ko = placed.captured.items[0];
+        }
+        undo.stone = Some(placed);
+        undo
+    }
+
+    /// Takes back the last move that is not taken back yet.
+    pub fn undo(&mut self, undo: Undo) {
+        self.ko = undo.ko_before;
+        let Some(placed) = undo.stone else { return };
+        let at = placed.point.grid_index();
+        if let Some(head) = placed.suicide {
+            self.put_block_back(head, placed.color);
+        }
+        for join in placed.joins.iter().rev() {
+            self.part(join);
+        }
+        self.cells[at] = Cell::Empty;
+        for head in placed.captured.iter().rev() {
+            self.put_block_back(head, placed.color.opponent());
+        }
+        self.change_adjacent_liberties(placed.point, 1);
+        self.heads[at] = placed.overwritten_head;
+        self.nexts[at] = placed.overwritten_next;
+        self.counts[at] = placed.overwritten_counts;
+        self.hash = undo.hash_before;
+    }
+
+    #[inline]
+    fn cell(&self, point: Point) -> Cell {
+        self.cells[point.grid_index()]
+    }
+
+    #[inline]
+    fn counts_of(&self, point: Point) -> Counts {
+        self.counts[self.block(point).grid_index()]
+    }
+
+    /// The first neighbour of `liberty`, in the fixed order, that belongs to the block `head`.
+    #[inline]
+    fn first_touch(&self, liberty: Point, head: Point) -> Option<Point> {
+        liberty
+            .neighbors()
+            .into_iter()
+            .find(|&n| self.stone(n).is_some() && self.block(n) == head)
+    }
+
+    fn block_hash(&self, head: Point, color: Color) -> u64 {
+        self.stones(head).fold(0, |hash, stone| {
+            hash ^ zobrist::stone(color, stone.grid_index())
+        })
+    }
+
+    /// Adds `change` to the liberties of each block that touches `point`.
+    #[inline]
+    fn change_adjacent_liberties(&mut self, point: Point, change: i16) {
+        for color in Color::BOTH {
+            for head in self.adjacent_blocks(point, color) {
+                let liberties = &mut self.counts[head.grid_index()].liberties;
+                *liberties = liberties.wrapping_add_signed(change);
+            }
+        }
+    }
+
+    /// Takes a block off the board; its ring and counts stay behind for [`Board::put_block_back`].
+    fn lift_block(&mut self, head: Point, color: Color) {
+        self.hash ^= self.block_hash(head, color);
+        self.for_each_stone(head, |board, stone| {
+            board.cells[stone.grid_index()] = Cell::Empty
+        });
+        self.for_each_stone(head, |board, stone| {
+            board.change_block_liberties(stone, color.opponent(), 1)
+        });
+    }
+
+    fn put_block_back(&mut self, head: Point, color: Color) {
+        self.for_each_stone(head, |board, stone| {
+            board.change_block_liberties(stone, color.opponent(), -1)
+        });
+        self.for_each_stone(head, |board, stone| {
+            board.cells[stone.grid_index()] = Cell::of(color)
+        });
+    }
+
+    #[inline]
+    fn change_block_liberties(&mut self, point: Point, color: Color, change: i16) {
+        for head in self.adjacent_blocks(point, color) {
+            let liberties = &mut self.counts[head.grid_index()].liberties;
+            *liberties = liberties.wrapping_add_signed(change);
+        }
+    }
+
+    #[inline]
+    fn for_each_stone(&mut self, head: Point, mut visit: impl FnMut(&mut Board, Point)) {
+        let mut stone = head;
+        loop {
+            visit(self, stone);
+            stone = self.nexts[stone.grid_index()];
+            if stone == head {
+                return;
+            }
+        }
+    }
+
+    /// Joins two blocks; the larger one keeps its head.
+    fn join(&mut self, a: Point, b: Point) -> Join {
+        let (survivor, absorbed) =
+            if self.counts[a.grid_index()].stones >= self.counts[b.grid_index()].stones {
+                (a, b)
+            } else {
+                (b, a)
+            };
+        let survivor_before = self.counts[survivor.grid_index()];
+        let absorbed_counts = self.counts[absorbed.grid_index()];
+        let gained = self
+            .liberties(absorbed)
+            .filter(|&liberty| self.first_touch(liberty, survivor).is_none())
+            .count();
+        self.for_each_stone(absorbed, |board, stone| {
+            board.heads[stone.grid_index()] = survivor
+        });
+        self.nexts
+            .swap(survivor.grid_index(), absorbed.grid_index());
+        self.counts[survivor.grid_index()] = Counts {
+            stones: survivor_before.stones + absorbed_counts.stones,
+            liberties: survivor_before.liberties + gained as u16,
+        };
+        Join {
+            absorbed,
+            survivor,
+            survivor_before,
+        }
+    }
+
+    /// The inverse of [`Board::join`].
+    fn part(&mut self, join: Join) {
+        let Join {
+            absorbed,
+            survivor,
+            survivor_before,
+        } = join;
+        self.nexts
+            .swap(survivor.grid_index(), absorbed.grid_index());
+        self.for_each_stone(absorbed, |board, stone| {
+            board.heads[stone.grid_index()] = absorbed
+        });
+        self.counts[survivor.grid_index()] = survivor_before;
+    }
+}
