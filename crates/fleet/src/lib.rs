@@ -1,0 +1,16 @@
+//! Self-play and matches: who plays whom, when a match is decided, which network is promoted.
+//!
+//! ```
+//! use fleet::{Score, Sprt, Verdict};
+//!
+//! let gate = Sprt::default();
+//! assert_eq!(gate.verdict(Score::new(180, 120)), Verdict::Pass);
+//! assert_eq!(gate.verdict(Score::new(62, 40)), Verdict::Open);
+//! ```
+#![forbid(unsafe_code)]
+
+mod score;
+mod sprt;
+
+pub use score::{Elo, Interval, Score};
+pub use sprt::{Sprt, Verdict};

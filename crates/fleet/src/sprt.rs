@@ -1,0 +1,152 @@
+//! When is a match decided? A sequential probability ratio test (Wald, 1945) between "no
+//! stronger" and "35 Elo stronger", with the length limits of Leela Zero's training server,
+//! so that a network is promoted here exactly when it would be there.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Elo, Score};
+
+/// The state of a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// The first player is stronger: promote it.
+    Pass,
+    /// The first player is not stronger.
+    Fail,
+    /// More games are needed.
+    Open,
+}
+
+/// The rule that decides a match.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sprt {
+    /// The difference under the hypothesis "not stronger".
+    pub elo_fail: Elo,
+    /// The difference under the hypothesis "stronger".
+    pub elo_pass: Elo,
+    /// The probability of each kind of wrong verdict.
+    pub error: f64,
+    /// No match passes with this many games or fewer.
+    pub min_games: u32,
+    /// The longest match.
+    pub max_games: u32,
+    /// The share of `max_games` that passes when the match goes the full length.
+    pub full_length_winrate: f64,
+}
+
+impl Default for Sprt {
+    /// The training server's gate: 0 against 35 Elo, 5 % errors, 101 to 400 games, 55 % at full length.
+    fn default() -> Sprt {
+        Sprt {
+            elo_fail: Elo(0.0),
+            elo_pass: Elo(35.0),
+            error: 0.05,
+            min_games: 100,
+            max_games: 400,
+            full_length_winrate: 0.55,
+        }
+    }
+}
+
+impl Sprt {
+    /// Whether `score` decides the match.
+    pub fn verdict(&self, score: Score) -> Verdict {
+        let games = score.games();
+        if games >= self.max_games && score.winrate() >= self.full_length_winrate {
+            return Verdict::Pass;
+        }
+        if self.is_out_of_reach(score) {
+            return Verdict::Fail;
+        }
+        let bound = ((1.0 - self.error) / self.error).ln();
+        let ratio = self.log_likelihood_ratio(score);
+        if ratio > bound && games > self.min_games {
+            Verdict::Pass
+        } else if ratio < -bound {
+            Verdict::Fail
+        } else {
+            Verdict::Open
+        }
+    }
+
+    /// How much likelier the score is if the first player is stronger, as a logarithm
+    /// (normal approximation; a count of zero is taken as one).
+    pub fn log_likelihood_ratio(&self, score: Score) -> f64 {
+        let wins = f64::from(score.wins.max(1));
+        let games = wins + f64::from(score.losses.max(1));
+        let winrate = wins / games;
+        let (fail, pass) = (self.elo_fail.winrate(), self.elo_pass.winrate());
+        let variance = winrate * (1.0 - winrate) / games;
+        (pass - fail) * (2.0 * winrate - fail - pass) / (2.0 * variance)
+    }
+
+    /// Whether the wins still needed exceed what the remaining games can be expected to bring,
+    /// three standard deviations included.
+    fn is_out_of_reach(&self, score: Score) -> bool {
+        let remaining = f64::from(self.max_games) - f64::from(score.games());
+        if remaining < 0.0 {
+            return true;
+        }
+        let target = self.full_length_winrate * f64::from(self.max_games);
+        let needed = target - f64::from(score.wins);
+        needed >= self.full_length_winrate * remaining + 3.0 * (remaining / 4.0).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Score, log likelihood ratio and verdict as the training server computes them.
+    const SERVER: [(u32, u32, Option<f64>, Verdict); 8] = [
+        (0, 11, Some(-3.4837), Verdict::Fail),
+        (10, 30, Some(-2.9461), Verdict::Fail),
+        (62, 40, Some(1.7774), Verdict::Open),
+        (67, 34, None, Verdict::Pass),
+        (180, 120, Some(4.6999), Verdict::Pass),
+        (220, 180, Some(2.0202), Verdict::Pass),
+        (219, 181, Some(1.8156), Verdict::Fail),
+        (200, 200, Some(-2.0160), Verdict::Fail),
+    ];
+
+    #[test]
+    fn verdicts_are_the_training_servers() {
+        let gate = Sprt::default();
+        for (wins, losses, ratio, verdict) in SERVER {
+            let score = Score::new(wins, losses);
+            if let Some(ratio) = ratio {
+                assert!(
+                    (gate.log_likelihood_ratio(score) - ratio).abs() < 1e-4,
+                    "{score}"
+                );
+            }
+            assert_eq!(gate.verdict(score), verdict, "{score}");
+        }
+    }
+
+    #[test]
+    fn first_fail_without_a_win_comes_after_eleven_games() {
+        assert_eq!(Sprt::default().verdict(Score::new(0, 10)), Verdict::Open);
+    }
+
+    proptest! {
+        #[test]
+        fn short_matches_never_pass(wins in 0u32..=100, losses in 0u32..=100) {
+            prop_assume!(wins + losses <= 100);
+            prop_assert_ne!(Sprt::default().verdict(Score::new(wins, losses)), Verdict::Pass);
+        }
+
+        #[test]
+        fn enough_wins_within_the_limit_never_fail(wins in 220u32..=400, losses in 0u32..=180) {
+            prop_assume!(wins + losses <= 400);
+            prop_assert_ne!(Sprt::default().verdict(Score::new(wins, losses)), Verdict::Fail);
+        }
+
+        #[test]
+        fn too_many_losses_never_pass(wins in 0u32..=219, losses in 181u32..=400) {
+            prop_assume!(wins + losses <= 400);
+            prop_assert_ne!(Sprt::default().verdict(Score::new(wins, losses)), Verdict::Pass);
+        }
+    }
+}
