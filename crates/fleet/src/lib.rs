@@ -9,8 +9,10 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod program;
 mod score;
 mod sprt;
 
+pub use program::{Program, ProgramError};
 pub use score::{Elo, Interval, Score};
 pub use sprt::{Sprt, Verdict};

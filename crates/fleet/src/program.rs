@@ -1,0 +1,203 @@
+//! Another Go program, driven over its standard input and output in the Go Text Protocol.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    path::Path,
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+};
+
+use thiserror::Error;
+
+/// What can go wrong between us and the program.
+#[derive(Debug, Error)]
+pub enum ProgramError {
+    /// The command line has an unfinished quote or no word at all.
+    #[error("cannot split the command {0:?} into words; check its quotes")]
+    Unsplittable(String),
+    /// The operating system refused to start it.
+    #[error("cannot start {program:?}: {source}; is it installed and on the PATH?")]
+    Start {
+        /// The first word of the command.
+        program: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It ended, or closed a pipe, in the middle of a conversation.
+    #[error("{program:?} stopped while answering {command:?}")]
+    Stopped {
+        /// The first word of the command.
+        program: String,
+        /// The command it had been sent.
+        command: String,
+    },
+    /// It answered with an error.
+    #[error("{program:?} answered {command:?} with an error: {answer}")]
+    Refused {
+        /// The first word of the command.
+        program: String,
+        /// The command it had been sent.
+        command: String,
+        /// The text behind the question mark.
+        answer: String,
+    },
+}
+
+/// A running program. It is asked to quit, and ended if it does not, when this is dropped.
+pub struct Program {
+    name: String,
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Program {
+    /// Starts the program of a shell-like command line (quotes are understood, nothing is expanded).
+    pub fn start(command_line: &str) -> Result<Program, ProgramError> {
+        let words = shlex::split(command_line)
+            .filter(|words| !words.is_empty())
+            .ok_or_else(|| ProgramError::Unsplittable(command_line.to_owned()))?;
+        let name = words[0].clone();
+        let start = |source| ProgramError::Start {
+            program: name.clone(),
+            source,
+        };
+        let mut child = Command::new(&words[0])
+            .args(&words[1..])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(start)?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(start(std::io::Error::other("no pipe to it")));
+        };
+        Ok(Program {
+            name,
+            child,
+            input: Some(input),
+            output: BufReader::new(output),
+        })
+    }
+
+    /// The program's name without its folder.
+    pub fn name(&self) -> &str {
+        Path::new(&self.name)
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or(&self.name)
+    }
+
+    /// Sends a command and returns the text of its answer.
+    pub fn ask(&mut self, command: &str) -> Result<String, ProgramError> {
+        let answer = self
+            .exchange(command)
+            .ok_or_else(|| ProgramError::Stopped {
+                program: self.name().to_owned(),
+                command: command.to_owned(),
+            })?;
+        let text = answer[1..]
+            .trim_start_matches(|c: char| c.is_ascii_digit())
+            .trim()
+            .to_owned();
+        if answer.starts_with('=') {
+            return Ok(text);
+        }
+        Err(ProgramError::Refused {
+            program: self.name().to_owned(),
+            command: command.to_owned(),
+            answer: text,
+        })
+    }
+
+    /// The lines from the first `=` or `?` to the blank line; `None` when the program has gone.
+    fn exchange(&mut self, command: &str) -> Option<String> {
+        let input = self.input.as_mut()?;
+        writeln!(input, "{command}")
+            .and_then(|()| input.flush())
+            .ok()?;
+        let mut answer = String::new();
+        loop {
+            let mut line = String::new();
+            if self.output.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            let line = line.trim_end();
+            if answer.is_empty() {
+                if line.starts_with(['=', '?']) {
+                    answer.push_str(line);
+                }
+            } else if line.is_empty() {
+                return Some(answer);
+            } else {
+                answer.push('\n');
+                answer.push_str(line);
+            }
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        if let Some(mut input) = self.input.take() {
+            // A program that has already gone cannot be told to quit, and need not be.
+            let _ = writeln!(input, "quit");
+        }
+        for _ in 0..QUIT_POLLS {
+            if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
+                return;
+            }
+            std::thread::sleep(QUIT_POLL);
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A program has two seconds to quit by itself.
+const QUIT_POLLS: u32 = 40;
+const QUIT_POLL: std::time::Duration = std::time::Duration::from_millis(50);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program that answers every line with its own text, as GTP would.
+    const ECHO: &str = r#"sh -c 'while read line; do [ "$line" = quit ] && exit; printf "= %s\nmore\n\n" "$line"; done'"#;
+
+    #[test]
+    fn answers_are_joined_up_to_the_blank_line() {
+        let mut program = Program::start(ECHO).unwrap();
+        assert_eq!(program.ask("hello there").unwrap(), "hello there\nmore");
+        assert_eq!(program.ask("again").unwrap(), "again\nmore");
+    }
+
+    #[test]
+    fn refusals_name_program_command_and_text() {
+        let mut program =
+            Program::start(r#"sh -c 'read line; printf "?7 unknown command\n\n"; read line'"#)
+                .unwrap();
+        let error = program.ask("frobnicate").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            r#""sh" answered "frobnicate" with an error: unknown command"#
+        );
+    }
+
+    #[test]
+    fn a_program_that_ends_is_an_error_not_a_hang() {
+        let mut program = Program::start("true").unwrap();
+        assert!(matches!(
+            program.ask("name"),
+            Err(ProgramError::Stopped { .. })
+        ));
+    }
+
+    #[test]
+    fn a_missing_program_is_named() {
+        let error = Program::start("no-such-go-program --gtp")
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(error.contains("no-such-go-program"), "{error}");
+    }
+}
