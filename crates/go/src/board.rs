@@ -8,7 +8,7 @@
 
 use thiserror::Error;
 
-use crate::{BoardSize, Color, Point, point::GRID, zobrist};
+use crate::{BoardSize, Color, Point, PointSet, point::GRID, zobrist};
 
 /// What a point of the padded grid holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,6 +46,40 @@ pub enum Illegal {
     /// The move repeats an earlier position of the game.
     #[error("the move repeats an earlier position")]
     Superko,
+}
+
+/// Why a set of stones is not a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum SetupError {
+    /// A stone would lie off the board.
+    #[error("there is no point {0} on this board")]
+    OffBoard(Point),
+    /// A point would hold a stone of each colour.
+    #[error("{0} would hold stones of both colours")]
+    BothColors(Point),
+    /// A stone would be put on another.
+    #[error("{0} is occupied")]
+    Occupied(Point),
+    /// A block would stand without liberties.
+    #[error("the stone at {0} would have no liberty")]
+    NoLiberty(Point),
+}
+
+/// The stones of a position, and nothing else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Stones([PointSet; 2]);
+
+impl Stones {
+    /// The stones of one colour.
+    #[inline]
+    pub fn of(&self, color: Color) -> &PointSet {
+        &self.0[color.index()]
+    }
+
+    #[inline]
+    fn of_mut(&mut self, color: Color) -> &mut PointSet {
+        &mut self.0[color.index()]
+    }
 }
 
 /// The counts of a block, stored at its head.
@@ -136,6 +170,7 @@ pub struct Board {
     size: BoardSize,
     ko: Option<Point>,
     hash: u64,
+    all_stones: Stones,
     cells: [Cell; GRID],
     heads: [Point; GRID],
     nexts: [Point; GRID],
@@ -153,11 +188,34 @@ impl Board {
             size,
             ko: None,
             hash: 0,
+            all_stones: Stones::default(),
             cells,
             heads: [Point::from_grid_index(0); GRID],
             nexts: [Point::from_grid_index(0); GRID],
             counts: [Counts::default(); GRID],
         }
+    }
+
+    /// A board with these stones on it, as they are: nothing is captured.
+    pub fn with_stones(
+        size: BoardSize,
+        black: &PointSet,
+        white: &PointSet,
+    ) -> Result<Board, SetupError> {
+        if let Some(point) = ((*black | *white) - PointSet::full(size)).first() {
+            return Err(SetupError::OffBoard(point));
+        }
+        if let Some(point) = (*black & *white).first() {
+            return Err(SetupError::BothColors(point));
+        }
+        let mut board = Board::new(size);
+        let empty = PointSet::full(size) - (*black | *white);
+        for (color, stones) in Color::BOTH.into_iter().zip([black, white]) {
+            for block in stones.components() {
+                board.add_block(&block, color, &empty)?;
+            }
+        }
+        Ok(board)
     }
 
     /// The side length.
@@ -192,6 +250,24 @@ impl Board {
     #[inline]
     pub fn is_stone(&self, point: Point, color: Color) -> bool {
         self.cell(point) == Cell::of(color)
+    }
+
+    /// The stones of `color`.
+    #[inline]
+    pub fn stone_set(&self, color: Color) -> &PointSet {
+        self.all_stones.of(color)
+    }
+
+    /// The stones of both colours.
+    #[inline]
+    pub fn all_stones(&self) -> &Stones {
+        &self.all_stones
+    }
+
+    /// The points without a stone.
+    #[inline]
+    pub fn empty_set(&self) -> PointSet {
+        PointSet::full(self.size) - (*self.stone_set(Color::Black) | *self.stone_set(Color::White))
     }
 
     /// A hash of the stones alone: equal positions have equal hashes, whoever is to move.
@@ -384,6 +460,7 @@ impl Board {
 
         let own_blocks = self.adjacent_blocks(point, color);
         self.cells[at] = Cell::of(color);
+        self.all_stones.of_mut(color).insert(point);
         self.hash ^= zobrist::stone(color, at);
         self.heads[at] = point;
         self.nexts[at] = point;
@@ -425,6 +502,7 @@ impl Board {
             self.part(join);
         }
         self.cells[at] = Cell::Empty;
+        self.all_stones.of_mut(placed.color).remove(placed.point);
         for head in placed.captured.iter().rev() {
             self.put_block_back(head, placed.color.opponent());
         }
@@ -433,6 +511,38 @@ impl Board {
         self.nexts[at] = placed.overwritten_next;
         self.counts[at] = placed.overwritten_counts;
         self.hash = undo.hash_before;
+    }
+
+    /// Puts a whole block on the board whose empty points are `empty`.
+    fn add_block(
+        &mut self,
+        block: &PointSet,
+        color: Color,
+        empty: &PointSet,
+    ) -> Result<(), SetupError> {
+        let Some(head) = block.first() else {
+            return Ok(());
+        };
+        let liberties = (block.grown() & *empty).len();
+        if liberties == 0 {
+            return Err(SetupError::NoLiberty(head));
+        }
+        let mut last = head;
+        for stone in block.iter() {
+            let at = stone.grid_index();
+            self.cells[at] = Cell::of(color);
+            self.all_stones.of_mut(color).insert(stone);
+            self.hash ^= zobrist::stone(color, at);
+            self.heads[at] = head;
+            self.nexts[last.grid_index()] = stone;
+            last = stone;
+        }
+        self.nexts[last.grid_index()] = head;
+        self.counts[head.grid_index()] = Counts {
+            stones: block.len() as u16,
+            liberties: liberties as u16,
+        };
+        Ok(())
     }
 
     #[inline]
@@ -475,7 +585,8 @@ impl Board {
     fn lift_block(&mut self, head: Point, color: Color) {
         self.hash ^= self.block_hash(head, color);
         self.for_each_stone(head, |board, stone| {
-            board.cells[stone.grid_index()] = Cell::Empty
+            board.cells[stone.grid_index()] = Cell::Empty;
+            board.all_stones.of_mut(color).remove(stone);
         });
         self.for_each_stone(head, |board, stone| {
             board.change_block_liberties(stone, color.opponent(), 1)
@@ -487,7 +598,8 @@ impl Board {
             board.change_block_liberties(stone, color.opponent(), -1)
         });
         self.for_each_stone(head, |board, stone| {
-            board.cells[stone.grid_index()] = Cell::of(color)
+            board.cells[stone.grid_index()] = Cell::of(color);
+            board.all_stones.of_mut(color).insert(stone);
         });
     }
 

@@ -18,9 +18,21 @@
 
 mod board;
 mod color;
+mod game;
+mod handicap;
+mod moves;
 mod point;
+mod points;
+mod score;
+mod symmetry;
 mod zobrist;
 
-pub use board::{Board, Illegal, Undo};
+pub use board::{Board, Illegal, SetupError, Stones, Undo};
 pub use color::Color;
+pub use game::{Game, HISTORY};
+pub use handicap::{fixed_handicap, max_fixed_handicap, star_points};
+pub use moves::{Move, VertexError, column_letter};
 pub use point::{BoardSize, Point};
+pub use points::PointSet;
+pub use score::{Komi, Score};
+pub use symmetry::Symmetry;
