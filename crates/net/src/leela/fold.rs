@@ -1,0 +1,162 @@
+//! From the rows of a file to a network of plain layers.
+
+use super::{ConvRows, DenseRows, INPUT_PLANES, LeelaNetwork, POLICY, VALUE, VALUE_LOGIT};
+use crate::network::{Activation, Conv, Dense, Group, Head, Layer, Network, Output, Reading};
+use crate::shape::PlaneShape;
+
+/// Groups of fewer planes are joined: the kernels work on sixteen at a time, so that more groups would save nothing.
+const SMALLEST_GROUP: usize = 32;
+
+impl LeelaNetwork {
+    /// The same network with batch normalisation folded into the weights and block-diagonal convolutions recognised.
+    ///
+    /// Its outputs are [`POLICY`], [`VALUE`] and [`VALUE_LOGIT`].
+    pub fn to_network(&self) -> Network {
+        let shape = self.shape();
+        let (filters, area) = (shape.filters, shape.area());
+        let mut trunk = vec![Layer::Conv(fold(
+            &self.input,
+            3,
+            INPUT_PLANES,
+            Activation::Relu,
+        ))];
+        for [first, second] in &self.blocks {
+            let first = grouped(fold(first, 3, filters, Activation::Relu));
+            let second = grouped(fold(second, 3, filters, Activation::Identity));
+            trunk.push(Layer::Residual {
+                body: vec![Layer::Conv(first), Layer::Conv(second)],
+                activation: Activation::Relu,
+            });
+        }
+        let policy = Head {
+            layers: vec![
+                Layer::Conv(fold(&self.policy_conv, 1, filters, Activation::Relu)),
+                Layer::Dense(dense(&self.policy_dense, Activation::Identity)),
+            ],
+            outputs: vec![Output {
+                name: POLICY.into(),
+                len: area + 1,
+                reading: Reading::Softmax,
+            }],
+        };
+        // The output row stands there twice: once read as a winning chance, once as it is.
+        let mut value_output = dense(&self.value_output, Activation::Identity);
+        value_output.outputs = 2;
+        value_output.weights.extend_from_within(..);
+        value_output.bias.extend_from_within(..);
+        let value = Head {
+            layers: vec![
+                Layer::Conv(fold(&self.value_conv, 1, filters, Activation::Relu)),
+                Layer::Dense(dense(&self.value_hidden, Activation::Relu)),
+                Layer::Dense(value_output),
+            ],
+            outputs: vec![
+                Output {
+                    name: VALUE.into(),
+                    len: 1,
+                    reading: Reading::Winrate,
+                },
+                Output {
+                    name: VALUE_LOGIT.into(),
+                    len: 1,
+                    reading: Reading::Raw,
+                },
+            ],
+        };
+        Network {
+            input: PlaneShape {
+                planes: INPUT_PLANES,
+                height: self.size,
+                width: self.size,
+            },
+            trunk,
+            heads: vec![policy, value],
+            perspective: self.version.perspective(),
+        }
+    }
+}
+
+fn fold(rows: &ConvRows, kernel: usize, inputs: usize, activation: Activation) -> Conv {
+    let outputs = rows.bias.len();
+    let mut conv = Conv::new(kernel, inputs, outputs, activation);
+    let per_output = inputs * kernel * kernel;
+    for output in 0..outputs {
+        let scale = rows.scale(output);
+        let range = output * per_output..(output + 1) * per_output;
+        for (folded, &weight) in conv.weights[range.clone()]
+            .iter_mut()
+            .zip(&rows.weights[range])
+        {
+            *folded = (f64::from(weight) * scale) as f32;
+        }
+        let shift = f64::from(rows.bias[output]) - f64::from(rows.mean[output]);
+        conv.bias[output] = (shift * scale) as f32;
+    }
+    conv
+}
+
+fn dense(rows: &DenseRows, activation: Activation) -> Dense {
+    let outputs = rows.bias.len();
+    Dense {
+        inputs: rows.weights.len() / outputs,
+        outputs,
+        weights: rows.weights.clone(),
+        bias: rows.bias.clone(),
+        activation,
+    }
+}
+
+/// Cuts a square convolution into the blocks of its diagonal if everything beside them is zero.
+fn grouped(conv: Conv) -> Conv {
+    let filters = conv.outputs();
+    let sizes = diagonal_blocks(&conv.weights, filters, conv.kernel * conv.kernel);
+    if sizes.len() == 1 {
+        return conv;
+    }
+    let taps = conv.kernel * conv.kernel;
+    let mut weights = Vec::new();
+    let mut groups = Vec::new();
+    let mut start = 0;
+    for size in sizes {
+        for output in start..start + size {
+            let row = output * filters;
+            weights.extend(&conv.weights[(row + start) * taps..(row + start + size) * taps]);
+        }
+        groups.push(Group {
+            inputs: size,
+            outputs: size,
+        });
+        start += size;
+    }
+    Conv {
+        groups,
+        weights,
+        ..conv
+    }
+}
+
+/// Sizes of consecutive stretches of planes between which no weight differs from zero.
+fn diagonal_blocks(weights: &[f32], filters: usize, taps: usize) -> Vec<usize> {
+    // reaches[k]: the farthest plane that a non-zero weight connects with plane k.
+    let mut reaches = vec![0usize; filters];
+    for (pair, kernel) in weights.chunks_exact(taps).enumerate() {
+        if kernel.iter().any(|&weight| weight != 0.0) {
+            let (output, input) = (pair / filters, pair % filters);
+            let first = output.min(input);
+            reaches[first] = reaches[first].max(output.max(input));
+        }
+    }
+    let mut sizes: Vec<usize> = Vec::new();
+    let (mut start, mut reach) = (0, 0);
+    for (plane, &farthest) in reaches.iter().enumerate() {
+        reach = reach.max(farthest).max(plane);
+        let size = plane + 1 - start;
+        let rest = filters - plane - 1;
+        let wide_enough = size >= SMALLEST_GROUP && (rest == 0 || rest >= SMALLEST_GROUP);
+        if reach == plane && (rest == 0 || wide_enough) {
+            sizes.push(size);
+            start = plane + 1;
+        }
+    }
+    sizes
+}
