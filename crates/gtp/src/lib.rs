@@ -1,2 +1,5 @@
-//! The Go Text Protocol over a player.
+//! The text protocol: parse a line, call the player, print the answer.
 #![forbid(unsafe_code)]
+
+pub mod line;
+pub mod tags;

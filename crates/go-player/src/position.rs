@@ -1,0 +1,394 @@
+//! A Go position as the search walks it: light to copy, with the game's past shared.
+
+use std::{collections::HashSet, sync::Arc};
+
+use go::{Board, BoardSize, Color, Game, Move, Stones};
+use search::{Side, Turn};
+
+use crate::{dynamic_komi::TurnKomi, planes::HISTORY};
+
+/// Two passes in a row end the game.
+const PASSES_TO_END: usize = 2;
+
+/// What a search takes for granted beside the rules of the game.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Assumptions {
+    /// The komi the network is told.
+    pub net_komi: TurnKomi,
+    /// Points White gets in the score: komi, and one for each handicap stone if they count.
+    pub compensation: f32,
+    /// Whether passing is always a candidate, not only when it makes sense.
+    pub always_considers_pass: bool,
+}
+
+/// A position of the search tree.
+///
+/// The game up to the root is shared by all positions below it; each keeps its own board and the
+/// moves since the root.
+pub struct Position {
+    root: Arc<Root>,
+    board: Board,
+    to_move: Color,
+    passes: usize,
+    line: Vec<Played>,
+}
+
+struct Root {
+    assumptions: Assumptions,
+    /// The first position of the game and every move since.
+    anchor: Stones,
+    moves: Vec<(Color, Move)>,
+    to_move: Color,
+    passes: usize,
+    /// The last boards with their hashes, the root's own first.
+    history: Vec<(Stones, u64)>,
+    /// The hash of every position that stood on the board.
+    positions: HashSet<u64>,
+}
+
+#[derive(Clone, Copy)]
+struct Played {
+    mv: Move,
+    stones: Stones,
+    hash: u64,
+}
+
+impl Position {
+    /// The current position of a game.
+    pub fn new(game: &Game, assumptions: Assumptions) -> Position {
+        let moves: Vec<(Color, Move)> = game.moves().collect();
+        let passes = game.passes().min(PASSES_TO_END);
+        let hashes = position_hashes(game);
+        let recent = hashes.iter().rev().copied();
+        let root = Root {
+            assumptions,
+            anchor: game.positions()[0],
+            to_move: game.to_move(),
+            passes,
+            history: game.history().copied().zip(recent).collect(),
+            positions: hashes.into_iter().collect(),
+            moves,
+        };
+        Position {
+            board: game.board().clone(),
+            to_move: root.to_move,
+            passes: root.passes,
+            root: Arc::new(root),
+            line: Vec::new(),
+        }
+    }
+
+    /// The same position with the passes before it forgotten, as for a cleanup after both passed.
+    #[must_use]
+    pub fn without_passes(mut self) -> Position {
+        self.passes = 0;
+        if let Some(root) = Arc::get_mut(&mut self.root) {
+            root.passes = 0;
+        }
+        self
+    }
+
+    /// The board.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// The board's size.
+    pub fn size(&self) -> BoardSize {
+        self.board.size()
+    }
+
+    /// Whose turn it is.
+    pub fn to_move(&self) -> Color {
+        self.to_move
+    }
+
+    /// What the search takes for granted.
+    pub fn assumptions(&self) -> &Assumptions {
+        &self.root.assumptions
+    }
+
+    /// The last boards, the current one first, at most eight.
+    pub fn history(&self) -> impl Iterator<Item = &Stones> {
+        self.recent().map(|(stones, _)| stones)
+    }
+
+    /// The moves from the root to here.
+    pub fn line(&self) -> impl ExactSizeIterator<Item = Move> + '_ {
+        self.line.iter().map(|played| played.mv)
+    }
+
+    /// How many points `color` is ahead if the game ends here.
+    pub fn lead(&self, color: Color) -> f32 {
+        let black = self.board.area_difference() as f32 - self.root.assumptions.compensation;
+        match color {
+            Color::Black => black,
+            Color::White => -black,
+        }
+    }
+
+    /// Whether the side to move may play here; superko is asked of the whole game.
+    pub fn is_legal(&self, mv: Move) -> bool {
+        let Move::Play(point) = mv else { return true };
+        if !self.board.is_legal(point, self.to_move) {
+            return false;
+        }
+        let hash = self.board.hash_after(point, self.to_move);
+        !self.root.positions.contains(&hash) && !self.line.iter().any(|played| played.hash == hash)
+    }
+
+    /// A number that differs, as far as 128 bits can, whenever the network would see something else;
+    /// the orientation is the caller's to add.
+    pub fn net_key(&self) -> u128 {
+        // Board hashes are random already; multiplying by odd constants keeps their order apart.
+        const LOW: u64 = 0x9E37_79B9_7F4A_7C15;
+        const HIGH: u64 = 0xC2B2_AE3D_27D4_EB4F;
+        let mut low = self.root.assumptions.net_komi.key(self.to_move);
+        let mut high = (self.to_move.index() + 1) as u64 | (self.size().get() as u64) << 8;
+        for (_, hash) in self.recent() {
+            low = (low.rotate_left(23) ^ hash).wrapping_mul(LOW);
+            high = (high.rotate_left(41) ^ hash.rotate_left(32)).wrapping_mul(HIGH);
+            low ^= low >> 29;
+            high ^= high >> 31;
+        }
+        u128::from(high) << 64 | u128::from(low)
+    }
+
+    fn recent(&self) -> impl Iterator<Item = (&Stones, u64)> {
+        let line = self.line.iter().rev();
+        let before = self.root.history.iter();
+        line.map(|played| (&played.stones, played.hash))
+            .chain(before.map(|(stones, hash)| (stones, *hash)))
+            .take(HISTORY)
+    }
+}
+
+/// The hash of every position of a game, oldest first, by playing it again.
+fn position_hashes(game: &Game) -> Vec<u64> {
+    let anchor = &game.positions()[0];
+    let (black, white) = (anchor.of(Color::Black), anchor.of(Color::White));
+    let Ok(mut board) = Board::with_stones(game.size(), black, white) else {
+        // A game's first position stood on a board, so this does not happen.
+        return vec![game.board().hash()];
+    };
+    let mut hashes = vec![board.hash()];
+    for (color, mv) in game.moves() {
+        if let Move::Play(point) = mv {
+            let _ = board.play(point, color);
+        }
+        hashes.push(board.hash());
+    }
+    hashes
+}
+
+impl Clone for Position {
+    fn clone(&self) -> Position {
+        Position {
+            root: self.root.clone(),
+            board: self.board.clone(),
+            to_move: self.to_move,
+            passes: self.passes,
+            line: self.line.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, source: &Position) {
+        if !Arc::ptr_eq(&self.root, &source.root) {
+            self.root = source.root.clone();
+        }
+        self.board.clone_from(&source.board);
+        self.to_move = source.to_move;
+        self.passes = source.passes;
+        self.line.clone_from(&source.line);
+    }
+}
+
+impl search::Game for Position {
+    type Move = Move;
+
+    fn turn(&self) -> Turn {
+        if self.passes < PASSES_TO_END {
+            return Turn::Player(side(self.to_move));
+        }
+        let lead = self.lead(Color::Black);
+        Turn::Over(if lead > 0.0 {
+            1.0
+        } else if lead < 0.0 {
+            0.0
+        } else {
+            0.5
+        })
+    }
+
+    fn moves(&self, moves: &mut Vec<Move>) {
+        let empty = self.board.empty_set();
+        let plays = empty.iter().map(Move::Play);
+        moves.extend(plays.filter(|&mv| self.is_legal(mv)));
+        moves.push(Move::Pass);
+    }
+
+    fn play(&mut self, mv: Move) {
+        match mv {
+            Move::Play(point) => {
+                let _ = self.board.play(point, self.to_move);
+                self.passes = 0;
+            }
+            Move::Pass => {
+                let _ = self.board.pass();
+                self.passes += 1;
+            }
+        }
+        self.to_move = self.to_move.opponent();
+        self.line.push(Played {
+            mv,
+            stones: *self.board.all_stones(),
+            hash: self.board.hash(),
+        });
+    }
+
+    fn path_from(&self, earlier: &Position) -> Option<Vec<Move>> {
+        let (now, then) = (&self.root, &earlier.root);
+        let same_game = now.assumptions == then.assumptions
+            && now.anchor == then.anchor
+            && self.size() == earlier.size()
+            && self.line.is_empty()
+            && earlier.line.is_empty();
+        if !same_game {
+            return None;
+        }
+        let since = now.moves.strip_prefix(then.moves.as_slice())?;
+        // The tree knows alternating moves only, and counts the passes from its root.
+        let mut turn = then.to_move;
+        let mut passes = then.passes;
+        for &(color, mv) in since {
+            if color != turn {
+                return None;
+            }
+            turn = turn.opponent();
+            passes = if mv.is_pass() { passes + 1 } else { 0 };
+        }
+        let same_end = turn == now.to_move && passes.min(PASSES_TO_END) == now.passes;
+        same_end.then(|| since.iter().map(|&(_, mv)| mv).collect())
+    }
+}
+
+/// The search's name for a colour: Black is the first player.
+pub fn side(color: Color) -> Side {
+    match color {
+        Color::Black => Side::First,
+        Color::White => Side::Second,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use go::Komi;
+    use proptest::prelude::*;
+    use search::Game as _;
+
+    fn assumptions() -> Assumptions {
+        Assumptions {
+            net_komi: TurnKomi::TRAINED,
+            compensation: 7.5,
+            always_considers_pass: false,
+        }
+    }
+
+    fn game(side: usize, moves: &str) -> Game {
+        let mut game = Game::new(BoardSize::new(side).unwrap(), Komi::default());
+        for word in moves.split_whitespace() {
+            game.play(word.parse().unwrap()).unwrap();
+        }
+        game
+    }
+
+    fn position(game: &Game) -> Position {
+        Position::new(game, assumptions())
+    }
+
+    #[test]
+    fn two_passes_end_the_game_with_its_score() {
+        let mut position = position(&game(5, "C3 pass"));
+        assert_eq!(position.turn(), Turn::Player(Side::First));
+        position.play(Move::Pass);
+        assert_eq!(position.turn(), Turn::Over(1.0));
+        let empty = super::tests::position(&game(5, "pass pass"));
+        assert_eq!(empty.turn(), Turn::Over(0.0));
+        assert_eq!(empty.without_passes().turn(), Turn::Player(Side::First));
+    }
+
+    #[test]
+    fn a_descendant_knows_its_way_from_an_earlier_position() {
+        let mut game = game(9, "C3 G7");
+        let earlier = position(&game);
+        game.play("E5".parse().unwrap()).unwrap();
+        game.play(Move::Pass).unwrap();
+        let later = position(&game);
+        let expected: Vec<Move> = vec!["E5".parse().unwrap(), Move::Pass];
+        assert_eq!(later.path_from(&earlier), Some(expected));
+        assert_eq!(earlier.path_from(&later), None);
+        assert_eq!(later.path_from(&later), Some(Vec::new()));
+    }
+
+    #[test]
+    fn another_komi_or_a_move_out_of_turn_starts_afresh() {
+        let mut game = game(9, "C3");
+        let earlier = position(&game);
+        let other = Assumptions {
+            compensation: 0.5,
+            ..assumptions()
+        };
+        assert_eq!(Position::new(&game, other).path_from(&earlier), None);
+        game.play_as(Color::Black, "D4".parse().unwrap()).unwrap();
+        assert_eq!(position(&game).path_from(&earlier), None);
+        game.undo();
+        game.set_to_move(Color::Black);
+        assert_eq!(position(&game).path_from(&earlier), None);
+    }
+
+    #[test]
+    fn superko_looks_at_the_game_and_at_the_line() {
+        // A ko taken in the game may not be retaken in the tree, even after two passes.
+        let mut position = position(&game(5, "B1 C1 A2 D2 B3 C3 C2 B2"));
+        let retake: Move = "C2".parse().unwrap();
+        assert!(!position.is_legal(retake));
+        position.play(Move::Pass);
+        position.play(Move::Pass);
+        assert!(!position.is_legal(retake));
+    }
+
+    proptest! {
+        #[test]
+        fn a_line_below_the_root_is_seen_like_the_same_moves_in_the_game(
+            picks in prop::collection::vec(0usize..1000, 1..40), split in 0usize..40
+        ) {
+            let mut whole = Game::new(BoardSize::new(5).unwrap(), Komi::default());
+            let mut root = whole.clone();
+            let mut line = Vec::new();
+            for (index, pick) in picks.into_iter().enumerate() {
+                let legal: Vec<Move> = whole
+                    .legal_points(whole.to_move())
+                    .map(Move::Play)
+                    .chain([Move::Pass])
+                    .collect();
+                let mv = legal[pick % legal.len()];
+                whole.play(mv).unwrap();
+                if index < split { root.play(mv).unwrap() } else { line.push(mv) }
+            }
+            let direct = position(&whole);
+            let mut walked = position(&root);
+            for mv in line {
+                walked.play(mv);
+            }
+            prop_assert_eq!(direct.net_key(), walked.net_key());
+            prop_assert!(direct.history().eq(walked.history()));
+            prop_assert_eq!(direct.turn(), walked.turn());
+            let mut expected = Vec::new();
+            let mut found = Vec::new();
+            direct.moves(&mut expected);
+            walked.moves(&mut found);
+            prop_assert_eq!(expected, found);
+        }
+    }
+}
