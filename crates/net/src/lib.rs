@@ -39,3 +39,5 @@ pub mod leela;
 pub mod reference;
 
 pub mod cache;
+
+pub mod training;
