@@ -24,6 +24,7 @@ mod moves;
 mod point;
 mod points;
 mod score;
+pub mod sgf;
 mod symmetry;
 mod zobrist;
 

@@ -355,7 +355,7 @@ fn games_agree_with_the_slow_board_on_every_size() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn board_agrees_with_the_slow_board(side in 2usize..=9, seed: u64) {
