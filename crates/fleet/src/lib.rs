@@ -9,10 +9,14 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod contest;
 mod program;
+mod referee;
 mod score;
 mod sprt;
 
+pub use contest::{Contest, ContestError, Entry};
 pub use program::{Program, ProgramError};
+pub use referee::{Ending, Played, RefereeError, Rules, referee};
 pub use score::{Elo, Interval, Score};
 pub use sprt::{Sprt, Verdict};

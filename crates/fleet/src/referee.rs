@@ -1,0 +1,205 @@
+//! One game between two programs, with a referee that knows the rules and trusts neither.
+
+use go::{BoardSize, Color, Game, Illegal, Komi, Move, fixed_handicap};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::{Program, ProgramError};
+
+/// Leela Zero and others take these settings as "no clock".
+const NO_CLOCK: &str = "time_settings 0 1 0";
+
+/// What both programs are told before a game.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// The board.
+    pub size: BoardSize,
+    /// Points for White.
+    pub komi: Komi,
+    /// Stones Black puts down first; 0 for an even game.
+    pub handicap: usize,
+    /// A game this long is scored as it stands.
+    pub max_moves: usize,
+}
+
+/// Why a game could not be played at all.
+#[derive(Debug, Error)]
+pub enum RefereeError {
+    /// A program failed.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// The opening has a move that the rules forbid.
+    #[error(
+        "move {number} of the opening, {mv}, cannot be played: {reason}; mend the opening or leave it out"
+    )]
+    Opening {
+        /// Counted from 1.
+        number: usize,
+        /// The move as GTP writes it.
+        mv: Move,
+        /// Which rule it breaks.
+        reason: Illegal,
+    },
+    /// The board has no fixed points for so many stones.
+    #[error("there is no fixed handicap of {stones} stones on a {size} board")]
+    Handicap {
+        /// Stones asked for.
+        stones: usize,
+        /// The board.
+        size: BoardSize,
+    },
+}
+
+/// How a game ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// The loser resigned.
+    Resignation,
+    /// Two passes, or the limit of moves; then the score.
+    Score,
+    /// The loser played this and may not.
+    Illegal(String),
+}
+
+/// A finished game.
+#[derive(Clone)]
+pub struct Played {
+    /// The game as the referee saw it.
+    pub game: Game,
+    /// Who won; nobody in a tie.
+    pub winner: Option<Color>,
+    /// The result as SGF writes it.
+    pub result: String,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+/// Plays one game. After two passes a `scorer` program, if there is one, decides which stones
+/// are dead and what the score is; without one every stone on the board counts as alive.
+pub fn referee(
+    black: &mut Program,
+    white: &mut Program,
+    rules: &Rules,
+    opening: &[Move],
+    scorer: Option<&mut Program>,
+) -> Result<Played, RefereeError> {
+    let mut game = Game::new(rules.size, rules.komi);
+    for program in [&mut *black, &mut *white] {
+        start_game(program, rules)?;
+    }
+    if rules.handicap > 0 {
+        give_handicap(&mut game, rules, black, white)?;
+    }
+    for (number, &mv) in (1..).zip(opening) {
+        let color = game.to_move();
+        game.play(mv)
+            .map_err(|reason| RefereeError::Opening { number, mv, reason })?;
+        for program in [&mut *black, &mut *white] {
+            program.ask(&format!("play {color} {mv}"))?;
+        }
+    }
+
+    while !game.is_over() && game.move_number() < rules.max_moves {
+        let color = game.to_move();
+        let (mover, other) = match color {
+            Color::Black => (&mut *black, &mut *white),
+            Color::White => (&mut *white, &mut *black),
+        };
+        let answer = mover.ask(&format!("genmove {color}"))?;
+        if answer.eq_ignore_ascii_case("resign") {
+            return Ok(lost_by(game, color, Ending::Resignation, "Resign"));
+        }
+        let legal = answer
+            .parse::<Move>()
+            .ok()
+            .is_some_and(|mv| game.play(mv).is_ok());
+        if !legal {
+            return Ok(lost_by(game, color, Ending::Illegal(answer), "Forfeit"));
+        }
+        other.ask(&format!("play {color} {answer}"))?;
+    }
+
+    let result = match scorer {
+        Some(scorer) => score_by(scorer, rules, &game)?,
+        None => game.score().to_string(),
+    };
+    let winner = match result
+        .bytes()
+        .next()
+        .map(|letter| letter.to_ascii_uppercase())
+    {
+        Some(b'B') => Some(Color::Black),
+        Some(b'W') => Some(Color::White),
+        _ => None,
+    };
+    Ok(Played {
+        game,
+        winner,
+        result,
+        ending: Ending::Score,
+    })
+}
+
+fn start_game(program: &mut Program, rules: &Rules) -> Result<(), ProgramError> {
+    program.ask(&format!("boardsize {}", rules.size.get()))?;
+    program.ask("clear_board")?;
+    program.ask(&format!("komi {}", rules.komi))?;
+    match program.ask(NO_CLOCK) {
+        // A program without a clock needs none.
+        Ok(_) | Err(ProgramError::Refused { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Black's program names the fixed points itself; White's is told where the stones are.
+fn give_handicap(
+    game: &mut Game,
+    rules: &Rules,
+    black: &mut Program,
+    white: &mut Program,
+) -> Result<(), RefereeError> {
+    let no_such = RefereeError::Handicap {
+        stones: rules.handicap,
+        size: rules.size,
+    };
+    let Some(stones) = fixed_handicap(rules.size, rules.handicap) else {
+        return Err(no_such);
+    };
+    let vertices: Vec<String> = stones.iter().map(ToString::to_string).collect();
+    let command = format!("set_free_handicap {}", vertices.join(" "));
+    for program in [black, white] {
+        program.ask(&command)?;
+    }
+    if game.place_handicap(&stones).is_err() {
+        return Err(no_such);
+    }
+    // The referee scores without the handicap term: komi alone is what was agreed.
+    game.set_handicap(0);
+    Ok(())
+}
+
+fn lost_by(game: Game, loser: Color, ending: Ending, how: &str) -> Played {
+    let winner = loser.opponent();
+    let letter = if winner == Color::Black { 'B' } else { 'W' };
+    Played {
+        game,
+        winner: Some(winner),
+        result: format!("{letter}+{how}"),
+        ending,
+    }
+}
+
+fn score_by(scorer: &mut Program, rules: &Rules, game: &Game) -> Result<String, ProgramError> {
+    start_game(scorer, rules)?;
+    if rules.handicap > 0 {
+        let stones = fixed_handicap(rules.size, rules.handicap).unwrap_or_default();
+        for stone in stones {
+            scorer.ask(&format!("play black {stone}"))?;
+        }
+    }
+    for (color, mv) in game.moves() {
+        scorer.ask(&format!("play {color} {mv}"))?;
+    }
+    scorer.ask("final_score")
+}
