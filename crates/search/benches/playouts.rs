@@ -1,0 +1,102 @@
+//! Playouts a second of the tree alone, and with evaluators of known cost.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use search::{Evaluate, Evaluation, Game, Search, SearchRng, Settings, Side, Task, Turn};
+
+const PLAYOUTS: u64 = 4000;
+
+/// As wide as Dr. Mario: forty placements, nothing else.
+const WIDTH: u16 = 40;
+
+/// An endless game that costs nothing to play.
+#[derive(Clone, Default)]
+struct Endless {
+    plies: u32,
+    hash: u64,
+}
+
+impl Game for Endless {
+    type Move = u16;
+
+    fn turn(&self) -> Turn {
+        match self.plies % 2 {
+            0 => Turn::Player(Side::First),
+            _ => Turn::Player(Side::Second),
+        }
+    }
+
+    fn moves(&self, moves: &mut Vec<u16>) {
+        moves.extend(0..WIDTH);
+    }
+
+    fn play(&mut self, mv: u16) {
+        self.plies += 1;
+        self.hash = (self.hash ^ u64::from(mv)).wrapping_mul(0x2545_F491_4F6C_DD1D);
+        self.hash ^= self.hash >> 29;
+    }
+
+    fn path_from(&self, earlier: &Self) -> Option<Vec<u16>> {
+        (self.hash == earlier.hash && self.plies == earlier.plies).then(Vec::new)
+    }
+}
+
+/// Takes this long for each leaf; values and priors come from a hash.
+struct Costing(Duration);
+
+impl Evaluate<Endless> for Costing {
+    fn evaluate(
+        &self,
+        leaves: &[Endless],
+        _rng: &mut SearchRng,
+        evaluations: &mut Vec<Evaluation<u16>>,
+    ) {
+        let start = Instant::now();
+        for leaf in leaves {
+            let unit =
+                |salt: u64| ((leaf.hash ^ salt).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 40) as f32;
+            evaluations.push(Evaluation {
+                value: Some(f64::from(unit(0xABCD)) / f64::from(1 << 24)),
+                priors: (0..WIDTH).map(|mv| (mv, unit(u64::from(mv)))).collect(),
+            });
+        }
+        let cost = self.0 * leaves.len() as u32;
+        while start.elapsed() < cost {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+fn playouts(criterion: &mut Criterion) {
+    for (name, micros, playouts) in [
+        ("null evaluator", 0, PLAYOUTS),
+        ("20 us evaluator", 20, PLAYOUTS),
+        ("1 ms evaluator", 1000, PLAYOUTS / 20),
+    ] {
+        let mut group = criterion.benchmark_group(name);
+        group.throughput(Throughput::Elements(playouts));
+        group.sample_size(10);
+        group.measurement_time(Duration::from_secs(4));
+        for (threads, batch) in [(1, 1), (2, 1), (1, 8), (2, 8)] {
+            let settings = Settings {
+                threads,
+                batch,
+                ..Settings::default()
+            };
+            let evaluator = Costing(Duration::from_micros(micros));
+            group.bench_function(format!("{threads} threads, batch {batch}"), |bencher| {
+                bencher.iter(|| {
+                    let search = Search::new(1);
+                    let task = Task::playouts(playouts);
+                    black_box(search.run(&Endless::default(), &evaluator, &settings, &task))
+                });
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, playouts);
+criterion_main!(benches);

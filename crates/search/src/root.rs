@@ -1,0 +1,395 @@
+//! The root as one run sees it: allowed moves, noisy priors, contention.
+//!
+//! None of this is stored in the tree, so noise never accumulates and a
+//! restriction never outlives its run.
+
+use rand::RngExt;
+use rand_distr::Gamma;
+
+use crate::evaluate::SearchRng;
+use crate::game::{Game, Side};
+use crate::gumbel::{self, RootGumbel};
+use crate::node::{Child, Edge, Kind, NodeId};
+use crate::rank::{RootMove, Snapshot, Standing, better_first};
+use crate::settings::{Dirichlet, Lcb, Settings, Sigma};
+use crate::student::StudentTable;
+use crate::task::{EarlyStop, Progress, Restrict};
+use crate::tree::Tree;
+
+/// What a run overlays on the root's edges. Empty lists change nothing.
+#[derive(Debug, Default)]
+pub(crate) struct RootView {
+    allowed: Vec<bool>,
+    active: Vec<bool>,
+    priors: Vec<f64>,
+    pub gumbel: Option<RootGumbel>,
+    /// Visits of the root that went to moves not allowed.
+    excluded_visits: u64,
+}
+
+impl RootView {
+    pub fn allows(&self, edge: usize) -> bool {
+        self.allowed.get(edge).copied().unwrap_or(true)
+    }
+
+    pub fn is_active(&self, edge: usize) -> bool {
+        self.active.get(edge).copied().unwrap_or(true)
+    }
+
+    pub fn prior(&self, edge: usize, stored: f32) -> f64 {
+        self.priors
+            .get(edge)
+            .copied()
+            .unwrap_or_else(|| f64::from(stored))
+    }
+}
+
+impl<G: Game> Tree<G> {
+    /// Lays restrictions and noise over an expanded root.
+    pub fn overlay(
+        &mut self,
+        root: NodeId,
+        noise: Option<&Dirichlet>,
+        restrict: Option<&dyn Restrict<G::Move>>,
+        rng: &mut SearchRng,
+    ) {
+        self.view = RootView::default();
+        let node = &self.arena[root];
+        let Kind::Player(side) = node.kind else {
+            return;
+        };
+        let mut view = RootView {
+            active: vec![true; node.edges.len()],
+            priors: node.edges.iter().map(|e| f64::from(e.prior)).collect(),
+            ..RootView::default()
+        };
+        let restrict = restrict.filter(|restrict| restrict.plies() > 0);
+        if let Some(restrict) = restrict {
+            let allowed = node.edges.iter();
+            view.allowed = allowed
+                .map(|edge| restrict.allows(0, side, edge.mv))
+                .collect();
+            let total: f64 = (0..node.edges.len())
+                .filter(|&edge| view.allowed[edge])
+                .map(|edge| view.priors[edge])
+                .sum();
+            if total > 0.0 {
+                view.priors.iter_mut().for_each(|prior| *prior /= total);
+            }
+        }
+        for (index, edge) in node.edges.iter().enumerate() {
+            if let Child::Node(child) = edge.child()
+                && !view.allows(index)
+            {
+                view.excluded_visits += u64::from(self.arena[child].visits);
+            }
+        }
+        if let Some(noise) = noise {
+            let open: Vec<usize> = (0..node.edges.len())
+                .filter(|&edge| view.allows(edge) && node.edges[edge].child() != Child::Invalid)
+                .collect();
+            for (edge, share) in open.iter().zip(dirichlet(noise.alpha, open.len(), rng)) {
+                let prior = &mut view.priors[*edge];
+                *prior = (1.0 - noise.epsilon) * *prior + noise.epsilon * share;
+            }
+        }
+        self.view = view;
+    }
+
+    /// Expands the root with all its edges; its own value is its first visit.
+    pub fn expand_root(
+        &mut self,
+        root: NodeId,
+        kind: Kind,
+        value: Option<f64>,
+        edges: Vec<Edge<G::Move>>,
+    ) {
+        let tried = edges
+            .iter()
+            .rposition(|edge| edge.child() != Child::Untried);
+        self.arena.set_root_edges(root, edges);
+        let node = &mut self.arena[root];
+        node.kind = kind;
+        node.thinned = false;
+        node.checked = false;
+        node.tried = tried.map_or(0, |edge| edge as u32 + 1);
+        if let Some(value) = value {
+            node.evaluation = value;
+            if node.visits == 0 {
+                node.update(value);
+            }
+        }
+    }
+
+    /// Is there anything to simulate?
+    pub fn has_open_move(&self, root: NodeId) -> bool {
+        !self.root_candidates(root).is_empty()
+    }
+
+    /// Visits of the root that count under the current restriction.
+    pub fn root_visits(&self, root: NodeId) -> u64 {
+        u64::from(self.arena[root].visits).saturating_sub(self.view.excluded_visits)
+    }
+
+    pub fn progress(&self, root: NodeId) -> Progress {
+        Progress {
+            playouts: self.run.finished,
+            visits: self.root_visits(root),
+            value: self.arena[root].mean(),
+        }
+    }
+
+    /// Draws Gumbel noise for a run of `simulations`.
+    pub fn plan_gumbel(
+        &mut self,
+        root: NodeId,
+        settings: &Settings,
+        simulations: usize,
+        rng: &mut SearchRng,
+    ) {
+        let is_player = matches!(self.arena[root].kind, Kind::Player(_));
+        let Some(gumbel) = settings.gumbel.filter(|_| is_player) else {
+            return;
+        };
+        // One entry for each edge, so that scores can be looked up by edge.
+        let mut all: Vec<_> = (0..self.arena[root].edges.len()).map(closed).collect();
+        for candidate in self.root_candidates(root) {
+            all[candidate.edge] = candidate;
+        }
+        self.view.gumbel = Some(RootGumbel::new(&gumbel, &all, simulations, rng));
+    }
+
+    /// Looks which root moves can still become the best with the playouts
+    /// left; true if only one can.
+    pub fn review(
+        &mut self,
+        root: NodeId,
+        playouts_left: u64,
+        policy: EarlyStop,
+        quantiles: &StudentTable,
+    ) -> bool {
+        let Kind::Player(side) = self.arena[root].kind else {
+            return false;
+        };
+        let standings: Vec<(usize, Standing)> = self.standings(root, side, quantiles);
+        let visits_most = standings.iter().map(|entry| entry.1.visits).max();
+        let best_bound = standings
+            .iter()
+            .filter_map(|entry| entry.1.lcb)
+            .fold(f64::NEG_INFINITY, f64::max);
+        let visits_needed = u64::from(visits_most.unwrap_or(0)).saturating_sub(playouts_left);
+        let mut contenders = 0;
+        for (edge, standing) in &standings {
+            let visited = standing.visits > 0;
+            let contends = u64::from(standing.visits) >= visits_needed
+                || (visited && standing.mean >= best_bound);
+            contenders += usize::from(contends);
+            if policy.prune {
+                self.view.active[*edge] = contends;
+            }
+        }
+        contenders <= 1
+    }
+
+    /// The root's statistics, best move first.
+    pub fn snapshot(&self, lcb: &Lcb, quantiles: &StudentTable) -> Snapshot<G::Move> {
+        let Some(root) = self.root() else {
+            return Snapshot {
+                side: None,
+                visits: 0,
+                playouts: 0,
+                value: 0.5,
+                evaluation: 0.5,
+                moves: Vec::new(),
+                gumbel_choice: None,
+            };
+        };
+        let node = &self.arena[root];
+        let side = match node.kind {
+            Kind::Player(side) => Some(side),
+            _ => None,
+        };
+        let mut standings = self.standings(root, side.unwrap_or(Side::First), quantiles);
+        sort(&mut standings, lcb);
+        let moves = standings
+            .into_iter()
+            .enumerate()
+            .map(|(order, (edge, standing))| RootMove {
+                mv: node.edges[edge].mv,
+                visits: standing.visits,
+                winrate: (standing.visits > 0).then_some(standing.mean),
+                prior: standing.prior,
+                lcb: standing.lcb,
+                order,
+                pv: self.line_from(root, edge, lcb, quantiles),
+            })
+            .collect();
+        Snapshot {
+            side,
+            visits: self.root_visits(root),
+            playouts: self.run.finished,
+            value: node.mean(),
+            evaluation: node.evaluation,
+            moves,
+            gumbel_choice: side.and_then(|side| self.gumbel_choice(root, side)),
+        }
+    }
+
+    /// The improved policy of the root.
+    pub fn improved_policy(&self, sigma: &Sigma) -> Vec<(G::Move, f64)> {
+        let Some(root) = self.root() else {
+            return Vec::new();
+        };
+        let Kind::Player(side) = self.arena[root].kind else {
+            return Vec::new();
+        };
+        let mut candidates = self.root_candidates(root);
+        for candidate in &mut candidates {
+            // What the clean prior and the values say, not the run's noise.
+            candidate.open = true;
+            if self.view.allowed.is_empty() {
+                candidate.prior = f64::from(self.arena[root].edges[candidate.edge].prior);
+            }
+        }
+        let chooser = self.chooser(root, side, true, 0);
+        let policy = gumbel::improved_policy(sigma, &chooser, &candidates);
+        let moves = candidates
+            .iter()
+            .map(|candidate| self.arena[root].edges[candidate.edge].mv);
+        moves.zip(policy).collect()
+    }
+
+    fn gumbel_choice(&self, root: NodeId, side: Side) -> Option<G::Move> {
+        let gumbel = self.view.gumbel.as_ref()?;
+        let chooser = self.chooser(root, side, true, 0);
+        let edge = gumbel.choice(&chooser, &self.root_candidates(root))?;
+        Some(self.arena[root].edges[edge].mv)
+    }
+
+    /// Edge and standing of every move that may be played.
+    fn standings(
+        &self,
+        id: NodeId,
+        side: Side,
+        quantiles: &StudentTable,
+    ) -> Vec<(usize, Standing)> {
+        let is_root = self.root() == Some(id);
+        let mut standings = Vec::new();
+        for (index, edge) in self.arena[id].edges.iter().enumerate() {
+            if is_root && !self.view.allows(index) {
+                continue;
+            }
+            let mut standing = Standing {
+                visits: 0,
+                mean: 0.0,
+                lcb: None,
+                prior: match is_root {
+                    true => self.view.prior(index, edge.prior),
+                    false => f64::from(edge.prior),
+                },
+            };
+            match edge.child() {
+                Child::Invalid => continue,
+                Child::Untried => {}
+                Child::Node(child) => {
+                    let child = &self.arena[child];
+                    standing.visits = child.visits;
+                    standing.mean = side.view(child.mean());
+                    standing.lcb = child.variance().map(|variance| {
+                        let deviation = (variance / f64::from(child.visits)).sqrt();
+                        standing.mean - quantiles.quantile(child.visits - 1) * deviation
+                    });
+                }
+            }
+            standings.push((index, standing));
+        }
+        standings
+    }
+
+    /// The expected line through an edge: the best visited move each time.
+    fn line_from(
+        &self,
+        id: NodeId,
+        edge: usize,
+        lcb: &Lcb,
+        quantiles: &StudentTable,
+    ) -> Vec<G::Move> {
+        let mut line = vec![self.arena[id].edges[edge].mv];
+        let mut child = self.arena[id].edges[edge].child();
+        while let Child::Node(id) = child {
+            let node = &self.arena[id];
+            let side = match node.kind {
+                Kind::Player(side) => side,
+                Kind::Chance => Side::First,
+                _ => break,
+            };
+            let mut standings = self.standings(id, side, quantiles);
+            standings.retain(|entry| entry.1.visits > 0);
+            let best = if node.kind == Kind::Chance {
+                standings.iter().max_by_key(|entry| entry.1.visits)
+            } else {
+                sort(&mut standings, lcb);
+                standings.first()
+            };
+            let Some(&(edge, _)) = best else {
+                break;
+            };
+            line.push(node.edges[edge].mv);
+            child = node.edges[edge].child();
+        }
+        line
+    }
+}
+
+fn closed(edge: usize) -> crate::select::Candidate {
+    crate::select::Candidate {
+        edge,
+        prior: 0.0,
+        visits: 0,
+        in_flight: 0,
+        value_sum: 0.0,
+        expanding: false,
+        open: false,
+    }
+}
+
+fn sort(standings: &mut [(usize, Standing)], lcb: &Lcb) {
+    let most = standings.iter().map(|entry| entry.1.visits).max();
+    let order = better_first(lcb, most.unwrap_or(0));
+    standings.sort_by(|a, b| order(&a.1, &b.1));
+}
+
+/// One draw of a symmetric Dirichlet distribution.
+fn dirichlet(alpha: f64, count: usize, rng: &mut SearchRng) -> Vec<f64> {
+    let Ok(gamma) = Gamma::new(alpha, 1.0) else {
+        return vec![1.0 / count as f64; count];
+    };
+    let mut draw: Vec<f64> = (0..count).map(|_| rng.sample(gamma)).collect();
+    let total: f64 = draw.iter().sum();
+    // A tiny alpha may underflow in every component; then there is no noise.
+    let scale = if total > 0.0 { 1.0 / total } else { 0.0 };
+    draw.iter_mut().for_each(|share| *share *= scale);
+    draw
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+
+    #[test]
+    fn dirichlet_draws_sum_to_one_with_the_right_spread() {
+        const DRAWS: usize = 4000;
+        let (alpha, count) = (0.3, 5);
+        let mut rng = SearchRng::seed_from_u64(3);
+        let mut squares = 0.0;
+        for _ in 0..DRAWS {
+            let draw = dirichlet(alpha, count, &mut rng);
+            assert!((draw.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+            squares += draw[0] * draw[0];
+        }
+        // E[x^2] = (alpha + 1) / (k (k alpha + 1)).
+        let expected = (alpha + 1.0) / (5.0 * (5.0 * alpha + 1.0));
+        assert!((squares / DRAWS as f64 - expected).abs() < 0.01);
+    }
+}

@@ -1,0 +1,221 @@
+//! Every constant of the search, with Leela Zero's values as defaults.
+
+/// How an edge is chosen at a player's node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rule {
+    /// Prior-guided upper confidence bound, as Leela Zero spells it.
+    Puct(Puct),
+    /// `mean + sqrt(exploration * ln(parent visits) / visits)`; moves never
+    /// tried come first, in the evaluator's order of priors.
+    Ucb1 {
+        /// 2 in the textbook.
+        exploration: f64,
+    },
+    /// Follows the improved policy of Danihelka et al. (2022), equation 14:
+    /// the move whose share of visits lags most behind it.
+    Improved(Sigma),
+}
+
+/// Constants of `Q + cpuct * P * sqrt(n * ln(log_puct * n + log_const)) / (1 + visits)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Puct {
+    /// Weight of the prior term.
+    pub cpuct: f64,
+    /// Growth of exploration with the parent's visits.
+    pub log_puct: f64,
+    /// Its offset; `log_puct = 0`, `log_const = e` is AlphaZero's formula.
+    pub log_const: f64,
+    /// Value assumed for moves not yet tried.
+    pub fpu: Fpu,
+}
+
+impl Default for Puct {
+    fn default() -> Self {
+        Puct {
+            cpuct: 0.5,
+            log_puct: 0.015,
+            log_const: 1.7,
+            fpu: Fpu::default(),
+        }
+    }
+}
+
+/// First-play urgency: `base - reduction * sqrt(prior mass already visited)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fpu {
+    /// What is reduced.
+    pub base: FpuBase,
+    /// Reduction inside the tree.
+    pub reduction: f64,
+    /// Reduction at the root (Leela Zero sets 0 together with noise).
+    pub root_reduction: f64,
+}
+
+impl Default for Fpu {
+    fn default() -> Self {
+        Fpu {
+            base: FpuBase::ParentMean,
+            reduction: 0.25,
+            root_reduction: 0.25,
+        }
+    }
+}
+
+/// The value from which first-play urgency is reduced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FpuBase {
+    /// The parent's running mean (its own evaluation before any visit).
+    ParentMean,
+    /// The parent's own evaluation, as Leela Zero 0.17 does.
+    ParentEvaluation,
+    /// A constant for the side to move.
+    Constant(f64),
+}
+
+/// Scale of values against logits: `(c_visit + max visits) * c_scale * value`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sigma {
+    /// 50 in the paper.
+    pub c_visit: f64,
+    /// 1 in the paper for values in `0..=1`.
+    pub c_scale: f64,
+}
+
+impl Default for Sigma {
+    fn default() -> Self {
+        Sigma {
+            c_visit: 50.0,
+            c_scale: 1.0,
+        }
+    }
+}
+
+/// Root selection by Gumbel-top-k and sequential halving. Needs a limit on
+/// visits or playouts to plan with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gumbel {
+    /// How many moves enter the first round (16 in the paper).
+    pub considered: usize,
+    /// Scale of values against logits.
+    pub sigma: Sigma,
+}
+
+impl Default for Gumbel {
+    fn default() -> Self {
+        Gumbel {
+            considered: 16,
+            sigma: Sigma::default(),
+        }
+    }
+}
+
+/// How a chance node picks its outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChanceRule {
+    /// By probability.
+    Sample,
+    /// The outcome whose visits lag most behind its probability, so visits
+    /// stay in proportion (equal odds: round robin in a shuffled order).
+    Proportional,
+}
+
+/// What happens when a simulation reaches a new chance node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChanceLeaf {
+    /// The evaluator judges it like any leaf.
+    Evaluate,
+    /// An outcome is drawn at once; only players' nodes are judged.
+    PassThrough,
+}
+
+/// What happens when an evaluator has no value for a leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untrusted {
+    /// The simulation goes on into the leaf's best child and its value serves
+    /// both: two playouts for the ancestors and the leaf, one for the child.
+    Deepen,
+    /// The leaf is expanded, nothing is counted.
+    Discard,
+}
+
+/// Noise mixed into the root's priors, drawn afresh for each run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dirichlet {
+    /// Share of noise: `(1 - epsilon) * prior + epsilon * noise`.
+    pub epsilon: f64,
+    /// Concentration.
+    pub alpha: f64,
+}
+
+impl Default for Dirichlet {
+    fn default() -> Self {
+        Dirichlet {
+            epsilon: 0.25,
+            alpha: 0.03,
+        }
+    }
+}
+
+/// Choice of the best move by lower confidence bound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lcb {
+    /// One-sided error of the bound.
+    pub alpha: f64,
+    /// Moves with more than this share of the most visited move's visits
+    /// compare by their bounds, the rest by visits.
+    pub min_visit_ratio: f64,
+}
+
+impl Default for Lcb {
+    fn default() -> Self {
+        Lcb {
+            alpha: 1e-5,
+            min_visit_ratio: 0.10,
+        }
+    }
+}
+
+/// All settings that outlive one run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Selection inside the tree, and at the root unless `gumbel` is set.
+    pub rule: Rule,
+    /// Gumbel selection at the root.
+    pub gumbel: Option<Gumbel>,
+    /// Outcome choice at chance nodes.
+    pub chance: ChanceRule,
+    /// Treatment of new chance nodes.
+    pub chance_leaf: ChanceLeaf,
+    /// Treatment of leaves without a value.
+    pub untrusted: Untrusted,
+    /// Root noise.
+    pub noise: Option<Dirichlet>,
+    /// Losses added for each simulation under way through a node.
+    pub virtual_loss: u32,
+    /// Ranking of root moves.
+    pub lcb: Lcb,
+    /// Worker threads (the caller's is one of them).
+    pub threads: usize,
+    /// Leaves a worker gathers for one call of the evaluator.
+    pub batch: usize,
+    /// Most bytes the tree may take.
+    pub memory_bytes: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            rule: Rule::Puct(Puct::default()),
+            gumbel: None,
+            chance: ChanceRule::Proportional,
+            chance_leaf: ChanceLeaf::Evaluate,
+            untrusted: Untrusted::Deepen,
+            noise: None,
+            virtual_loss: 3,
+            lcb: Lcb::default(),
+            threads: 1,
+            batch: 1,
+            memory_bytes: 1 << 30,
+        }
+    }
+}

@@ -1,0 +1,473 @@
+//! The tree behind the lock: finding the root, walking down, growing, backing
+//! up. Nothing here plays a move or evaluates a position.
+
+use std::sync::Arc;
+
+use crate::evaluate::SearchRng;
+use crate::game::{Game, Side};
+use crate::node::{Arena, Child, Edge, Kind, NodeId};
+use crate::root::RootView;
+use crate::run::Run;
+use crate::select::{self, Candidate, Chooser};
+use crate::settings::{ChanceRule, Settings};
+use crate::task::Restrict;
+
+/// Positions whose roots are remembered; more than any game has moves.
+const MAX_ANCHORS: usize = 1024;
+
+/// Above this share of the memory, what is not below the root is forgotten
+/// when the root moves.
+const FORGET_FILL: f64 = 0.5;
+
+/// Memory pressure from which unlikely moves are left out: share of the
+/// memory, and share of the largest prior a move must have.
+const THINNING: [(f64, f32); 2] = [(0.95, 0.01), (0.5, 0.001)];
+
+/// A position that was a root once.
+struct Anchor<G> {
+    state: Arc<G>,
+    node: NodeId,
+}
+
+/// One step of a simulation: a node and the edge that led to it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub node: NodeId,
+    pub edge: usize,
+}
+
+/// A simulation under way.
+#[derive(Debug)]
+pub(crate) struct Simulation<M> {
+    /// From the root down.
+    pub path: Vec<Step>,
+    /// The moves along the path.
+    pub moves: Vec<M>,
+    /// How many of them are played on the simulation's state.
+    pub played: usize,
+    /// Depths of nodes that borrow the value of the leaf below.
+    pub borrowers: Vec<usize>,
+}
+
+impl<M> Simulation<M> {
+    pub fn new() -> Self {
+        Simulation {
+            path: Vec::new(),
+            moves: Vec::new(),
+            played: 0,
+            borrowers: Vec::new(),
+        }
+    }
+
+    pub fn leaf(&self) -> NodeId {
+        self.path[self.path.len() - 1].node
+    }
+
+    /// Playouts this simulation stands for.
+    pub fn playouts(&self) -> u64 {
+        1 + self.borrowers.len() as u64
+    }
+}
+
+/// Where a walk down ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Descent {
+    /// At a leaf, now claimed by this simulation.
+    Leaf,
+    /// At a position whose value is known.
+    Known(f64),
+    /// At a leaf claimed by another simulation.
+    Collision,
+    /// No room for a node.
+    Full,
+}
+
+/// What a walk down depends on besides the tree.
+pub(crate) struct Walk<'a, M> {
+    pub settings: &'a Settings,
+    pub restrict: Option<&'a dyn Restrict<M>>,
+}
+
+/// All that the lock guards.
+pub(crate) struct Tree<G: Game> {
+    pub arena: Arena<G::Move>,
+    /// Roots of the past; the last one is the current root.
+    anchors: Vec<Anchor<G>>,
+    pub view: RootView,
+    pub run: Run,
+    /// A worker panicked and left claims behind.
+    pub broken: bool,
+    candidates: Vec<Candidate>,
+}
+
+impl<G: Game> Tree<G> {
+    pub fn new(memory_bytes: usize) -> Self {
+        Tree {
+            arena: Arena::new(memory_bytes),
+            anchors: Vec::new(),
+            view: RootView::default(),
+            run: Run::default(),
+            broken: false,
+            candidates: Vec::new(),
+        }
+    }
+
+    /// The root, once there is one.
+    pub fn root(&self) -> Option<NodeId> {
+        self.anchors.last().map(|anchor| anchor.node)
+    }
+
+    /// Every remembered position, latest first, with its node.
+    pub fn anchors(&self) -> Vec<(Arc<G>, NodeId)> {
+        let latest_first = self.anchors.iter().rev();
+        latest_first
+            .map(|anchor| (anchor.state.clone(), anchor.node))
+            .collect()
+    }
+
+    /// Follows moves from a node as far as nodes exist.
+    pub fn follow(&self, from: NodeId, moves: &[G::Move]) -> Option<NodeId> {
+        moves.iter().try_fold(from, |node, &mv| {
+            let edges = &self.arena[node].edges;
+            let edge = edges.iter().find(|edge| edge.mv == mv)?;
+            match edge.child() {
+                Child::Node(child) => Some(child),
+                Child::Untried | Child::Invalid => None,
+            }
+        })
+    }
+
+    /// Makes `state` the root, at `node` or a new one.
+    pub fn set_root(&mut self, state: Arc<G>, node: Option<NodeId>) -> NodeId {
+        let node = node.unwrap_or_else(|| self.arena.add_root());
+        self.anchors.retain(|anchor| anchor.node != node);
+        if self.anchors.len() >= MAX_ANCHORS {
+            self.anchors.remove(0);
+        }
+        self.anchors.push(Anchor { state, node });
+        self.view = RootView::default();
+        if self.arena.fill() > FORGET_FILL {
+            self.forget_all_but_root();
+        }
+        node
+    }
+
+    /// Frees what is not below the root. True if anything was freed. Only
+    /// safe while simulations hold nodes below the root alone, which is always.
+    pub fn forget_all_but_root(&mut self) -> bool {
+        let Some(anchor) = self.anchors.pop() else {
+            return false;
+        };
+        let nodes_before = self.arena.nodes();
+        self.arena.retain_below(&[anchor.node]);
+        self.anchors.clear();
+        self.anchors.push(anchor);
+        self.arena.nodes() < nodes_before
+    }
+
+    /// Walks down from the simulation's last node, claiming nodes on the way.
+    pub fn descend(
+        &mut self,
+        simulation: &mut Simulation<G::Move>,
+        walk: &Walk<'_, G::Move>,
+        rng: &mut SearchRng,
+    ) -> Descent {
+        loop {
+            let id = simulation.leaf();
+            let node = &mut self.arena[id];
+            match node.kind {
+                Kind::Leaf => {
+                    node.kind = Kind::Expanding;
+                    return Descent::Leaf;
+                }
+                Kind::Expanding => return Descent::Collision,
+                Kind::Over => return Descent::Known(node.evaluation),
+                Kind::Player(_) | Kind::Chance => {}
+            }
+            let ply = simulation.path.len() - 1;
+            let Some(edge) = self.choose(id, ply, walk, rng) else {
+                // Every move is forbidden: the node's own value is the best guess.
+                return Descent::Known(self.arena[id].evaluation);
+            };
+            let Some(child) = self.child(id, edge) else {
+                return Descent::Full;
+            };
+            self.arena[child].in_flight += 1;
+            simulation.moves.push(self.arena[id].edges[edge].mv);
+            simulation.path.push(Step { node: child, edge });
+        }
+    }
+
+    /// Starts a simulation at the root.
+    pub fn start(&mut self, root: NodeId, simulation: &mut Simulation<G::Move>) {
+        simulation.path.clear();
+        simulation.moves.clear();
+        simulation.borrowers.clear();
+        simulation.played = 0;
+        simulation.path.push(Step {
+            node: root,
+            edge: 0,
+        });
+        self.arena[root].in_flight += 1;
+    }
+
+    /// Turns a claimed leaf into an inner node. False, and a leaf again, if
+    /// there is no room.
+    pub fn expand(
+        &mut self,
+        id: NodeId,
+        kind: Kind,
+        value: Option<f64>,
+        mut edges: Vec<Edge<G::Move>>,
+    ) -> bool {
+        let thinned = kind != Kind::Chance && self.thin(&mut edges);
+        let fits = self.arena.set_edges(id, edges);
+        let node = &mut self.arena[id];
+        node.kind = if fits { kind } else { Kind::Leaf };
+        node.thinned = thinned;
+        node.tried = 0;
+        if let Some(value) = value {
+            node.evaluation = value;
+        }
+        fits
+    }
+
+    /// Gives edges made anew for a node the children its old edges had.
+    pub fn keep_children(&self, id: NodeId, edges: &mut [Edge<G::Move>]) {
+        for old in &self.arena[id].edges {
+            if let Some(edge) = edges.iter_mut().find(|edge| edge.mv == old.mv) {
+                edge.set_child(old.child());
+            }
+        }
+    }
+
+    /// Counts a finished simulation.
+    pub fn settle(&mut self, simulation: &Simulation<G::Move>, value: f64) {
+        for (depth, step) in simulation.path.iter().enumerate() {
+            let borrowed = simulation.borrowers.iter().filter(|&&at| at >= depth);
+            let playouts = 1 + borrowed.count();
+            let node = &mut self.arena[step.node];
+            node.in_flight -= 1;
+            for _ in 0..playouts {
+                node.update(value);
+            }
+        }
+        let depth = simulation.path.len() - 1;
+        self.run.finish(simulation.playouts(), depth);
+    }
+
+    /// Takes a simulation back as if it had never been.
+    pub fn cancel(&mut self, simulation: &Simulation<G::Move>) {
+        for step in &simulation.path {
+            self.arena[step.node].in_flight -= 1;
+        }
+        self.run.release(simulation.playouts());
+    }
+
+    /// Gives up the claim on a leaf.
+    pub fn unclaim(&mut self, id: NodeId) {
+        let node = &mut self.arena[id];
+        if node.kind == Kind::Expanding {
+            node.kind = Kind::Leaf;
+        }
+    }
+
+    /// Marks the move that led to a claimed leaf as forbidden.
+    pub fn invalidate(&mut self, simulation: &Simulation<G::Move>) {
+        self.cancel(simulation);
+        let last = simulation.path.len() - 1;
+        let Step { node, edge } = simulation.path[last];
+        let parent = simulation.path[last - 1].node;
+        self.arena[parent].edges[edge].set_child(Child::Invalid);
+        self.arena.remove(node);
+        self.run.discarded += 1;
+    }
+
+    /// What formulas see of all edges of the root.
+    pub fn root_candidates(&self, root: NodeId) -> Vec<Candidate> {
+        let mut candidates = Vec::new();
+        self.look_at_root(root, &mut candidates);
+        candidates
+    }
+
+    /// What formulas see of a player's node.
+    pub fn chooser(&self, id: NodeId, side: Side, is_root: bool, virtual_loss: u32) -> Chooser {
+        let node = &self.arena[id];
+        Chooser {
+            side,
+            visits: node.visits,
+            mean: node.mean(),
+            evaluation: node.evaluation,
+            is_root,
+            virtual_loss,
+        }
+    }
+
+    fn choose(
+        &mut self,
+        id: NodeId,
+        ply: usize,
+        walk: &Walk<'_, G::Move>,
+        rng: &mut SearchRng,
+    ) -> Option<usize> {
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.clear();
+        let chosen = match self.arena[id].kind {
+            Kind::Player(side) => {
+                let rule = &walk.settings.rule;
+                let chooser = self.chooser(id, side, ply == 0, walk.settings.virtual_loss);
+                let restrict = walk.restrict.filter(|restrict| ply < restrict.plies());
+                match restrict {
+                    _ if ply == 0 => self.look_at_root(id, &mut candidates),
+                    Some(restrict) => {
+                        self.look_restricted(id, ply, side, restrict, &mut candidates)
+                    }
+                    None => self.look(id, select::needs_all_edges(rule), &mut candidates),
+                }
+                match &self.view.gumbel {
+                    Some(gumbel) if ply == 0 => {
+                        // The simulation being placed is already counted.
+                        let simulation = self.run.started.saturating_sub(1);
+                        gumbel.pick(&chooser, &candidates, simulation)
+                    }
+                    _ => select::pick(rule, &chooser, &candidates),
+                }
+            }
+            _ => {
+                self.look(id, true, &mut candidates);
+                match walk.settings.chance {
+                    ChanceRule::Sample => select::pick_sampled(&candidates, rng),
+                    ChanceRule::Proportional => select::pick_proportional(&candidates),
+                }
+            }
+        };
+        self.candidates = candidates;
+        chosen
+    }
+
+    /// Looks at the edges tried and the first one untried. Edges are sorted
+    /// by prior and untried moves share one value, so no formula that is
+    /// monotone in the prior can prefer a later one.
+    fn look(&self, id: NodeId, all: bool, candidates: &mut Vec<Candidate>) {
+        let node = &self.arena[id];
+        let tried = if all {
+            node.edges.len()
+        } else {
+            node.tried as usize
+        };
+        let mut edges = node.edges.iter().enumerate();
+        let mut valid = |(index, edge): (usize, &Edge<G::Move>)| {
+            self.candidate(index, edge, f64::from(edge.prior))
+        };
+        candidates.extend(edges.by_ref().take(tried).filter_map(&mut valid));
+        candidates.extend(edges.find_map(valid));
+    }
+
+    fn look_at_root(&self, id: NodeId, candidates: &mut Vec<Candidate>) {
+        for (index, edge) in self.arena[id].edges.iter().enumerate() {
+            if !self.view.allows(index) {
+                continue;
+            }
+            let prior = self.view.prior(index, edge.prior);
+            candidates.extend(
+                self.candidate(index, edge, prior)
+                    .map(|candidate| Candidate {
+                        open: self.view.is_active(index),
+                        ..candidate
+                    }),
+            );
+        }
+    }
+
+    fn look_restricted(
+        &self,
+        id: NodeId,
+        ply: usize,
+        side: Side,
+        restrict: &dyn Restrict<G::Move>,
+        candidates: &mut Vec<Candidate>,
+    ) {
+        for (index, edge) in self.arena[id].edges.iter().enumerate() {
+            if restrict.allows(ply, side, edge.mv) {
+                candidates.extend(self.candidate(index, edge, f64::from(edge.prior)));
+            }
+        }
+        let total: f64 = candidates.iter().map(|candidate| candidate.prior).sum();
+        if total > 0.0 {
+            for candidate in candidates {
+                candidate.prior /= total;
+            }
+        }
+    }
+
+    fn candidate(&self, index: usize, edge: &Edge<G::Move>, prior: f64) -> Option<Candidate> {
+        let untried = Candidate {
+            edge: index,
+            prior,
+            visits: 0,
+            in_flight: 0,
+            value_sum: 0.0,
+            expanding: false,
+            open: true,
+        };
+        match edge.child() {
+            Child::Invalid => None,
+            Child::Untried => Some(untried),
+            Child::Node(child) => {
+                let child = &self.arena[child];
+                Some(Candidate {
+                    visits: child.visits,
+                    in_flight: child.in_flight,
+                    value_sum: child.value_sum,
+                    expanding: child.kind == Kind::Expanding,
+                    ..untried
+                })
+            }
+        }
+    }
+
+    /// The node an edge leads to, made if need be.
+    fn child(&mut self, parent: NodeId, edge: usize) -> Option<NodeId> {
+        match self.arena[parent].edges[edge].child() {
+            Child::Node(child) => Some(child),
+            Child::Untried | Child::Invalid => {
+                let child = self.arena.add()?;
+                let node = &mut self.arena[parent];
+                node.edges[edge].set_child(Child::Node(child));
+                node.tried = node.tried.max(edge as u32 + 1);
+                Some(child)
+            }
+        }
+    }
+
+    /// Leaves unlikely moves out when memory is short.
+    fn thin(&self, edges: &mut Vec<Edge<G::Move>>) -> bool {
+        let fill = self.arena.fill();
+        let pressure = THINNING.iter().find(|(share, _)| fill > *share);
+        let (Some((_, ratio)), Some(first)) = (pressure, edges.first()) else {
+            return false;
+        };
+        let smallest = first.prior * ratio;
+        let kept = edges.partition_point(|edge| edge.prior >= smallest);
+        let thinned = kept < edges.len();
+        edges.truncate(kept);
+        thinned
+    }
+}
+
+/// Priors as edges: normalised, sorted, equal ones in the order given.
+pub(crate) fn edges_by_prior<M: Copy>(priors: &[(M, f32)]) -> Vec<Edge<M>> {
+    let clean = |prior: f32| if prior > 0.0 { prior } else { 0.0 };
+    let total: f32 = priors.iter().map(|entry| clean(entry.1)).sum();
+    let usable = total > f32::MIN_POSITIVE && total.is_finite();
+    let share = |prior: f32| match usable {
+        true => clean(prior) / total,
+        false => 1.0 / priors.len() as f32,
+    };
+    let mut edges: Vec<_> = priors
+        .iter()
+        .map(|&(mv, prior)| Edge::new(mv, share(prior)))
+        .collect();
+    edges.sort_by(|a, b| b.prior.total_cmp(&a.prior));
+    edges
+}
