@@ -1,5 +1,7 @@
 //! The subcommands, one file each, in the order `--help` lists them.
 
+mod matches;
+
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -13,7 +15,9 @@ pub struct Program {
 }
 
 #[derive(Subcommand)]
-enum Command {}
+enum Command {
+    Match(matches::Args),
+}
 
 impl Program {
     /// Runs the chosen subcommand; with none, prints the help.
@@ -23,7 +27,7 @@ impl Program {
                 Self::command().print_long_help()?;
                 Ok(ExitCode::SUCCESS)
             }
-            Some(command) => match command {},
+            Some(Command::Match(args)) => matches::run(args),
         }
     }
 }

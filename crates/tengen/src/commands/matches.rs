@@ -1,0 +1,303 @@
+//! `tengen match`: games between two networks or two Go programs.
+
+use std::{
+    fs,
+    io::IsTerminal,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use anyhow::{Context, bail, ensure};
+use fleet::{Contest, Elo, Entry, Played, Rules, Score, Sprt, Verdict};
+use go::{BoardSize, Komi, Move, sgf};
+
+/// Options that make a network a match player: no thinking on the opponent's time, one thread a game.
+const PLAYER_OPTIONS: &str = "--noponder --threads 1 --quiet";
+/// GNU Go removes dead stones before it counts.
+const GNU_GO: &str = "gnugo --mode gtp --chinese-rules --level 1";
+
+/// Play a match between two networks or any two GTP programs.
+///
+/// A player is a network file, or the command line of a program that speaks GTP. Colours
+/// alternate, every opening is played from both sides, and with --dir each game is kept as an
+/// SGF file and the match can be continued after an interruption by the same command.
+///
+/// Example: tengen match new.txt.gz best.txt.gz --visits 200 --sprt 0:35 --dir runs/gate
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// First player: a network file or a GTP command line; the score is its score.
+    first: String,
+    /// Second player.
+    second: String,
+    /// Games to play at most.
+    #[arg(long, default_value_t = 100)]
+    games: usize,
+    /// Board size.
+    #[arg(long, default_value_t = 19)]
+    size: usize,
+    /// Komi.
+    #[arg(long, default_value_t = 7.5, allow_negative_numbers = true)]
+    komi: f32,
+    /// Stones that the first player gives the second; it then always has White.
+    #[arg(long, default_value_t = 0)]
+    handicap: usize,
+    /// Visits a move for players given as network files.
+    #[arg(long, default_value_t = 200)]
+    visits: u64,
+    /// Games at once.
+    #[arg(long, default_value_t = 1)]
+    jobs: usize,
+    /// Stop when a sequential test decides between these two Elo differences.
+    #[arg(long, value_name = "LOW:HIGH", allow_hyphen_values = true)]
+    sprt: Option<String>,
+    /// SGF file whose games give the openings.
+    #[arg(long, value_name = "FILE")]
+    openings: Option<PathBuf>,
+    /// Moves to take from each opening.
+    #[arg(long, default_value_t = 6)]
+    opening_moves: usize,
+    /// A longer game is scored as it stands.
+    #[arg(long, default_value_t = 722)]
+    max_moves: usize,
+    /// GTP program that removes dead stones and counts; "none" counts every stone as alive.
+    /// Without this option, gnugo if it is installed.
+    #[arg(long, value_name = "COMMAND")]
+    scorer: Option<String>,
+    /// Folder for the log (match.jsonl) and the games.
+    #[arg(long, value_name = "FOLDER")]
+    dir: Option<PathBuf>,
+    /// Print the result as one line of JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Plays the match.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let contest = contest(&args)?;
+    if let Some(dir) = &args.dir {
+        fs::create_dir_all(dir)
+            .with_context(|| format!("cannot create the folder {}", dir.display()))?;
+    }
+    let bar = progress_bar(args.games);
+    let stop = AtomicBool::new(false);
+    let failed_file = AtomicBool::new(false);
+    let score = contest.run(&stop, |entry, played, score| {
+        bar.inc(1);
+        bar.set_message(score.to_string());
+        if !args.json && played.is_some() {
+            bar.suspend(|| println!("{}", game_line(entry, score)));
+        }
+        if let (Some(dir), Some(played)) = (&args.dir, played)
+            && write_sgf(dir, &args, entry, played).is_err()
+        {
+            failed_file.store(true, Ordering::Relaxed);
+        }
+    })?;
+    bar.finish_and_clear();
+    if failed_file.load(Ordering::Relaxed) {
+        eprintln!("tengen: some games could not be written as SGF; their moves are in match.jsonl");
+    }
+    report(&args, &contest, score)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn contest(args: &Args) -> anyhow::Result<Contest> {
+    let size = BoardSize::new(args.size).with_context(|| {
+        format!(
+            "--size {}: boards go from {} to {}",
+            args.size,
+            BoardSize::MIN,
+            BoardSize::MAX
+        )
+    })?;
+    let komi = Komi::new(args.komi)
+        .with_context(|| format!("--komi {} is not a finite number", args.komi))?;
+    Ok(Contest {
+        first: player(&args.first, args.visits)?,
+        second: player(&args.second, args.visits)?,
+        scorer: scorer(args.scorer.as_deref()),
+        rules: Rules {
+            size,
+            komi,
+            handicap: args.handicap,
+            max_moves: args.max_moves,
+        },
+        games: args.games,
+        jobs: args.jobs,
+        sprt: args
+            .sprt
+            .as_deref()
+            .map(|bounds| sprt(bounds, args.games))
+            .transpose()?,
+        openings: args
+            .openings
+            .as_deref()
+            .map(|path| openings(path, size, args.opening_moves))
+            .transpose()?
+            .unwrap_or_default(),
+        log: args.dir.as_ref().map(|dir| dir.join("match.jsonl")),
+    })
+}
+
+/// A network file becomes this program playing with it.
+fn player(text: &str, visits: u64) -> anyhow::Result<String> {
+    if !Path::new(text).is_file() || is_executable(Path::new(text)) {
+        return Ok(text.to_owned());
+    }
+    let program = std::env::current_exe().context("cannot find the path of this program")?;
+    let program = program
+        .to_str()
+        .context("the path of this program is not valid Unicode")?;
+    let words = [
+        program,
+        "gtp",
+        "--visits",
+        &visits.to_string(),
+        "--weights",
+        text,
+    ]
+    .map(quote);
+    Ok(format!("{} {PLAYER_OPTIONS}", words.join(" ")))
+}
+
+fn quote(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata()
+        .is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("exe"))
+}
+
+fn scorer(choice: Option<&str>) -> Option<String> {
+    match choice {
+        Some("none") => None,
+        Some(command) => Some(command.to_owned()),
+        None => fleet::Program::start(GNU_GO)
+            .ok()
+            .map(|_| GNU_GO.to_owned()),
+    }
+}
+
+fn sprt(bounds: &str, games: usize) -> anyhow::Result<Sprt> {
+    let parsed = bounds
+        .split_once(':')
+        .and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+    let Some((low, high)) = parsed else {
+        bail!("--sprt {bounds}: expected two Elo differences such as 0:35")
+    };
+    ensure!(
+        low < high,
+        "--sprt {bounds}: the first difference must be the smaller one"
+    );
+    let max_games = u32::try_from(games).context("--games is too large")?;
+    Ok(Sprt {
+        elo_fail: Elo(low),
+        elo_pass: Elo(high),
+        max_games,
+        ..Sprt::default()
+    })
+}
+
+fn openings(path: &Path, size: BoardSize, moves: usize) -> anyhow::Result<Vec<Vec<Move>>> {
+    let bytes =
+        fs::read(path).with_context(|| format!("cannot read the openings {}", path.display()))?;
+    let collection =
+        sgf::read(&bytes).with_context(|| format!("the openings {}", path.display()))?;
+    let mut openings = Vec::new();
+    for tree in &collection.games {
+        let line = tree.main_line();
+        let game = tree
+            .game_at(line[moves.min(line.len() - 1)])
+            .with_context(|| format!("the openings {}", path.display()))?;
+        ensure!(
+            game.size() == size,
+            "{}: game {} is on a {} board, the match on {size}",
+            path.display(),
+            tree.number(),
+            game.size()
+        );
+        openings.push(game.moves().map(|(_, mv)| mv).collect());
+    }
+    ensure!(!openings.is_empty(), "{} holds no game", path.display());
+    Ok(openings)
+}
+
+fn progress_bar(games: usize) -> indicatif::ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return indicatif::ProgressBar::hidden();
+    }
+    let style =
+        indicatif::ProgressStyle::with_template("{bar:30} {pos}/{len} games, {msg}, {eta} left");
+    indicatif::ProgressBar::new(games as u64)
+        .with_style(style.unwrap_or_else(|_| indicatif::ProgressStyle::default_bar()))
+}
+
+fn game_line(entry: &Entry, score: Score) -> String {
+    let color = if entry.first_is_black {
+        "black"
+    } else {
+        "white"
+    };
+    format!(
+        "game {}: first player is {color}, {}, {} moves; {}",
+        entry.number,
+        entry.result,
+        entry.moves.len(),
+        score
+    )
+}
+
+fn write_sgf(dir: &Path, args: &Args, entry: &Entry, played: &Played) -> std::io::Result<()> {
+    let (black, white) = if entry.first_is_black {
+        (&args.first, &args.second)
+    } else {
+        (&args.second, &args.first)
+    };
+    let mut tree = sgf::Tree::from_game(&played.game);
+    for (name, text) in [("PB", black), ("PW", white), ("RE", &entry.result)] {
+        tree.set_text(tree.root(), name, text);
+    }
+    let path = dir.join(format!("{:04}.sgf", entry.number));
+    let unfinished = path.with_extension("sgf.part");
+    fs::write(&unfinished, tree.to_string())?;
+    fs::rename(unfinished, path)
+}
+
+fn report(args: &Args, contest: &Contest, score: Score) -> anyhow::Result<()> {
+    let (low, elo, high) = score.elo();
+    let verdict = contest.sprt.map(|_| contest.verdict(score));
+    if args.json {
+        let json = serde_json::json!({
+            "wins": score.wins,
+            "losses": score.losses,
+            "winrate": score.winrate(),
+            "interval": score.winrate_interval(),
+            "elo": elo.0.is_finite().then_some(elo.0),
+            "llr": contest.sprt.map(|sprt| sprt.log_likelihood_ratio(score)),
+            "verdict": verdict,
+        });
+        println!("{json}");
+        return Ok(());
+    }
+    println!("first player won {score}, Elo {elo} ({low}..{high})");
+    match verdict {
+        Some(Verdict::Pass) => println!("test passed: the first player is stronger"),
+        Some(Verdict::Fail) => {
+            println!("test failed: the first player is not shown to be stronger")
+        }
+        Some(Verdict::Open) => println!("test undecided"),
+        None => {}
+    }
+    Ok(())
+}
