@@ -40,4 +40,6 @@ pub mod reference;
 
 pub mod cache;
 
+pub mod gather;
+
 pub mod training;
