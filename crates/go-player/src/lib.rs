@@ -1,11 +1,51 @@
-//! What to play in a Go position: planes, clocks, passing, resigning, analysis.
+//! What to play in a Go position.
+//!
+//! A [`Player`] holds a game, clocks, a network and a search tree. It is told what happened, and asked
+//! for moves and analyses; it decides how long to think, when to pass and when to resign, and keeps
+//! training records. How a protocol spells all this is not its business.
+//!
+//! ```
+//! use go_player::{Decision, LoadedNetwork, Options, Player, Request, StopMode};
+//! use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
+//!
+//! let random = LeelaNetwork::random(LeelaVersion::V1, LeelaShape::stock(9, 1, 4), 1);
+//! let network = LoadedNetwork::from_leela(&random, "random".as_ref())?;
+//! let options = Options { visits: Some(20), stop_mode: StopMode::Off, ..Options::default() };
+//! let mut player = Player::new(network, options)?;
+//! player.play(go::Color::Black, "E5".parse()?)?;
+//! let thought = player.generate(go::Color::White, &Request::default(), &mut ());
+//! assert!(matches!(thought.decision, Decision::Move(_)));
+//! assert_eq!(thought.report.visits, 20);
+//! assert_eq!(player.game().move_number(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 
-pub mod dynamic_komi;
-
-pub mod clock;
+// What the network sees, and what it says.
+mod judge;
+mod network;
 pub mod planes;
-pub mod record;
-mod restriction;
+mod position;
 
+// How long to think, and what to do with the result.
+pub mod choice;
+pub mod clock;
+pub mod dynamic_komi;
+mod handicap;
+mod options;
+mod player;
+mod restriction;
+mod think;
+
+// What is kept.
+pub mod record;
+pub mod supervised;
+
+pub use judge::{Judge, NotForGo, Opinion, candidates};
+pub use network::{LoadedNetwork, NetworkError, default_file, default_place};
+pub use options::{Memory, MemoryError, MemoryShares, Options};
+pub use player::{Player, PlayerError};
+pub use position::{Assumptions, Position};
 pub use restriction::{Restrictions, Rule, RuleKind};
+pub use search::{FpuBase, RootMove, SearchReport, Snapshot, StopMode, StopReason};
+pub use think::{Decision, Observer, Request, Thought, View};

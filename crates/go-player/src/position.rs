@@ -88,6 +88,15 @@ impl Position {
         self
     }
 
+    /// The same position with passing among its candidates, however little sense it makes.
+    #[must_use]
+    pub fn considering_pass(mut self) -> Position {
+        if let Some(root) = Arc::get_mut(&mut self.root) {
+            root.assumptions.always_considers_pass = true;
+        }
+        self
+    }
+
     /// The board.
     pub fn board(&self) -> &Board {
         &self.board
@@ -309,11 +318,11 @@ mod tests {
 
     #[test]
     fn two_passes_end_the_game_with_its_score() {
-        let mut position = position(&game(5, "C3 pass"));
-        assert_eq!(position.turn(), Turn::Player(Side::First));
-        position.play(Move::Pass);
-        assert_eq!(position.turn(), Turn::Over(1.0));
-        let empty = super::tests::position(&game(5, "pass pass"));
+        let mut black_wins = position(&game(5, "C3 pass"));
+        assert_eq!(black_wins.turn(), Turn::Player(Side::First));
+        black_wins.play(Move::Pass);
+        assert_eq!(black_wins.turn(), Turn::Over(1.0));
+        let empty = position(&game(5, "pass pass"));
         assert_eq!(empty.turn(), Turn::Over(0.0));
         assert_eq!(empty.without_passes().turn(), Turn::Player(Side::First));
     }

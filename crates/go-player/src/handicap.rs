@@ -1,0 +1,85 @@
+//! Where a player puts handicap stones when it may choose.
+
+use go::{BoardSize, Point};
+
+/// One stone is no handicap: it is Black's first move.
+pub(crate) const FEWEST_STONES: usize = 2;
+/// The closest lattice of stones.
+const CLOSEST: usize = 3;
+
+/// The most handicap stones: half the board.
+pub(crate) fn most_stones(size: BoardSize) -> usize {
+    size.area() / 2
+}
+
+/// Points for `stones` handicap stones: the fixed pattern, then the lattice between its stones made
+/// finer and finer, then what `best_next` says. `None` if the number makes no sense.
+pub(crate) fn free_points(
+    size: BoardSize,
+    stones: usize,
+    best_next: &mut dyn FnMut(&[Point]) -> Option<Point>,
+) -> Option<Vec<Point>> {
+    if stones < FEWEST_STONES || stones > most_stones(size) {
+        return None;
+    }
+    let patterned = stones.min(go::max_fixed_handicap(size));
+    let mut points = go::fixed_handicap(size, patterned).unwrap_or_default();
+    let low = size.get().min(4) - 1;
+    let mut step = size.get() / 2;
+    while step >= CLOSEST && points.len() < stones {
+        for y in (low..size.get()).step_by(step) {
+            for x in (low..size.get()).step_by(step) {
+                let point = Point::new(x, y);
+                if points.len() < stones && has_room(&points, point) {
+                    points.push(point);
+                }
+            }
+        }
+        step /= 2;
+    }
+    while points.len() < stones {
+        points.push(best_next(&points)?);
+    }
+    Some(points)
+}
+
+/// Whether no stone touches `point`, not even diagonally.
+fn has_room(points: &[Point], point: Point) -> bool {
+    points
+        .iter()
+        .all(|other| other.x().abs_diff(point.x()) > 1 || other.y().abs_diff(point.y()) > 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn few_stones_stand_on_the_stars_and_many_never_on_each_other() {
+        let size = BoardSize::NINETEEN;
+        let mut asked = 0;
+        let nine = free_points(size, 9, &mut |_| None).unwrap();
+        assert_eq!(nine, go::fixed_handicap(size, 9).unwrap());
+        let many = free_points(size, 40, &mut |placed| {
+            asked += 1;
+            size.points().find(|point| !placed.contains(point))
+        })
+        .unwrap();
+        assert_eq!(many.iter().collect::<HashSet<_>>().len(), 40);
+        assert!(
+            asked > 0 && asked < 31,
+            "the lattice gives most, not all: {asked}"
+        );
+    }
+
+    #[test]
+    fn senseless_numbers_are_refused() {
+        for stones in [0, 1, 181, usize::MAX] {
+            assert_eq!(
+                free_points(BoardSize::NINETEEN, stones, &mut |_| None),
+                None
+            );
+        }
+    }
+}

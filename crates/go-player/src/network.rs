@@ -1,0 +1,115 @@
+//! Where the network comes from.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use net::{
+    evaluator::Evaluator,
+    leela::{LeelaNetwork, LoadError},
+    network::ShapeError,
+    reference::Reference,
+};
+use thiserror::Error;
+
+use crate::judge::NotForGo;
+
+/// Where Leela Zero keeps its network, below the home directory.
+const LEELA_ZERO_PLACE: &str = ".local/share/leela-zero/best-network";
+/// How much of a file's name stands for the network in a game record.
+const SHORT_NAME: usize = 8;
+
+/// Why there is no network to play with.
+#[derive(Debug, Error)]
+pub enum NetworkError {
+    /// None was named and none was found.
+    #[error(
+        "no network: give one with --weights FILE, or put it at {}",
+        looked_at.display()
+    )]
+    NotFound {
+        /// The place where one would have been found.
+        looked_at: PathBuf,
+    },
+    /// The file cannot be read as a network.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The layers do not fit together.
+    #[error("the network does not hold together: {0}")]
+    Shape(#[from] ShapeError),
+    /// The network plays another game.
+    #[error(transparent)]
+    NotForGo(#[from] NotForGo),
+}
+
+/// A network ready to run, and what to say about it.
+#[derive(Clone)]
+pub struct LoadedNetwork {
+    /// Runs it.
+    pub evaluator: Arc<dyn Evaluator>,
+    /// The file, as it was named.
+    pub file: PathBuf,
+    /// The version on its first line.
+    pub version: u8,
+    /// Residual blocks.
+    pub blocks: usize,
+    /// Filters of each.
+    pub filters: usize,
+    /// Bytes of its weights in memory.
+    pub bytes: usize,
+}
+
+impl LoadedNetwork {
+    /// Loads a network: the file that is named, or the one that is found where Leela Zero looks.
+    pub fn find(named: Option<&Path>) -> Result<LoadedNetwork, NetworkError> {
+        let file = match named {
+            Some(file) => file.to_owned(),
+            None => default_file()?,
+        };
+        LoadedNetwork::load(&file)
+    }
+
+    /// Loads a file.
+    pub fn load(file: &Path) -> Result<LoadedNetwork, NetworkError> {
+        let leela = LeelaNetwork::load(file)?;
+        LoadedNetwork::from_leela(&leela, file)
+    }
+
+    /// Makes a network ready that is in memory already; `file` is its name.
+    pub fn from_leela(leela: &LeelaNetwork, file: &Path) -> Result<LoadedNetwork, NetworkError> {
+        let shape = leela.shape();
+        let network = leela.to_network();
+        Ok(LoadedNetwork {
+            version: leela.version.number(),
+            blocks: shape.blocks,
+            filters: shape.filters,
+            bytes: network.parameters() * size_of::<f32>(),
+            evaluator: Arc::new(Reference::new(network)?),
+            file: file.to_owned(),
+        })
+    }
+
+    /// The first characters of the file's name: how game records call the network.
+    pub fn short_name(&self) -> String {
+        let name = self.file.file_name().unwrap_or_default().to_string_lossy();
+        name.chars().take(SHORT_NAME).collect()
+    }
+}
+
+/// The file to load when none is named.
+pub fn default_file() -> Result<PathBuf, NetworkError> {
+    let looked_at = default_place();
+    if looked_at.is_file() {
+        Ok(looked_at)
+    } else {
+        Err(NetworkError::NotFound { looked_at })
+    }
+}
+
+/// Where the network is looked for when none is named.
+pub fn default_place() -> PathBuf {
+    let home = env::var_os("HOME").unwrap_or_default();
+    Path::new(&home).join(LEELA_ZERO_PLACE)
+}

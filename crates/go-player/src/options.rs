@@ -1,0 +1,220 @@
+//! How a player thinks: limits, randomness, patience, memory. All of it may change between moves.
+
+use search::{Dirichlet, Fpu, FpuBase, Puct, Rule, Settings, StopMode};
+use thiserror::Error;
+
+use crate::{choice::ResignPolicy, clock::Centiseconds};
+
+const MIB: usize = 1 << 20;
+/// The smallest tree worth searching with.
+const MIN_TREE_BYTES: usize = 16 * MIB;
+/// The smallest memory for opinions: what a quick game needs.
+const MIN_CACHE_BYTES: usize = MIB;
+
+/// Everything that can be set about a player.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Threads that search.
+    pub threads: usize,
+    /// Positions a thread evaluates at once.
+    pub batch: usize,
+    /// Most playouts for a move.
+    pub playouts: Option<u64>,
+    /// Most visits of the root.
+    pub visits: Option<u64>,
+    /// Time held back for the wire.
+    pub lag: Centiseconds,
+    /// When to give up.
+    pub resign: ResignPolicy,
+    /// When to stop before a limit.
+    pub stop_mode: StopMode,
+    /// Whether to think on the opponent's time.
+    pub ponder: bool,
+    /// Whether to mix noise into the root's priors.
+    pub noise: bool,
+    /// The start of all randomness.
+    pub seed: u64,
+    /// Whether passing is left to the search alone.
+    pub dumb_pass: bool,
+    /// The number of moves from the start that are drawn by their visits.
+    pub random_moves: usize,
+    /// A move needs more visits than this to be drawn.
+    pub random_min_visits: u32,
+    /// The temperature of the draw.
+    pub random_temperature: f64,
+    /// How a move is judged that was never tried.
+    pub fpu_base: FpuBase,
+    /// The memory for tree and opinions.
+    pub memory: Memory,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            threads: 1,
+            batch: 1,
+            playouts: None,
+            visits: None,
+            lag: 100,
+            resign: ResignPolicy::Default,
+            stop_mode: StopMode::Auto,
+            ponder: true,
+            noise: false,
+            seed: 1,
+            dumb_pass: false,
+            random_moves: 0,
+            random_min_visits: 1,
+            random_temperature: 1.0,
+            fpu_base: FpuBase::ParentMean,
+            memory: Memory::default(),
+        }
+    }
+}
+
+impl Options {
+    /// The options as the search spells them.
+    pub(crate) fn search_settings(&self, tree_bytes: usize) -> Settings {
+        let usual = Fpu::default();
+        let fpu = Fpu {
+            base: self.fpu_base,
+            // Noise is there to be explored.
+            root_reduction: if self.noise {
+                0.0
+            } else {
+                usual.root_reduction
+            },
+            ..usual
+        };
+        Settings {
+            rule: Rule::Puct(Puct {
+                fpu,
+                ..Puct::default()
+            }),
+            noise: self.noise.then(Dirichlet::default),
+            threads: self.threads.max(1),
+            batch: self.batch.max(1),
+            memory_bytes: tree_bytes,
+            ..Settings::default()
+        }
+    }
+}
+
+/// A share of the machine's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// All of it, in MiB: network, tree and opinions.
+    pub total_mib: usize,
+    /// The part of it that opinions get, in percent, after the network.
+    pub cache_percent: usize,
+}
+
+impl Memory {
+    /// The least and the most that can be asked for, in MiB.
+    pub const TOTAL_MIB: std::ops::RangeInclusive<usize> = 128..=131_072;
+    /// The least and the most percentage for opinions.
+    pub const CACHE_PERCENT: std::ops::RangeInclusive<usize> = 1..=99;
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory {
+            total_mib: 2048,
+            cache_percent: 10,
+        }
+    }
+}
+
+/// Memory, shared out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryShares {
+    /// For the tree.
+    pub tree_bytes: usize,
+    /// For opinions.
+    pub cache_bytes: usize,
+}
+
+impl MemoryShares {
+    /// The least to think with.
+    pub(crate) fn smallest() -> MemoryShares {
+        MemoryShares {
+            tree_bytes: MIN_TREE_BYTES,
+            cache_bytes: MIN_CACHE_BYTES,
+        }
+    }
+
+    /// The tree's share in MiB.
+    pub fn tree_mib(&self) -> usize {
+        self.tree_bytes / MIB
+    }
+
+    /// The opinions' share in MiB.
+    pub fn cache_mib(&self) -> usize {
+        self.cache_bytes / MIB
+    }
+}
+
+/// Why a share of memory is too small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum MemoryError {
+    /// The network alone takes more.
+    #[error("Not enough memory for network. {0} MiB required.")]
+    Network(usize),
+    /// Too little is left for opinions.
+    #[error("Not enough memory for cache.")]
+    Cache,
+    /// Too little is left for the tree.
+    #[error("Not enough memory for search tree.")]
+    Tree,
+}
+
+impl Memory {
+    /// Shares the memory out to what a network leaves.
+    pub fn shares(self, network_bytes: usize) -> Result<MemoryShares, MemoryError> {
+        let left = (self.total_mib * MIB)
+            .checked_sub(network_bytes)
+            .ok_or(MemoryError::Network(network_bytes.div_ceil(MIB)))?;
+        let cache_bytes = left * self.cache_percent.min(100) / 100;
+        let tree_bytes = left - cache_bytes;
+        if cache_bytes < MIN_CACHE_BYTES {
+            return Err(MemoryError::Cache);
+        }
+        if tree_bytes < MIN_TREE_BYTES {
+            return Err(MemoryError::Tree);
+        }
+        Ok(MemoryShares {
+            tree_bytes,
+            cache_bytes,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_goes_to_the_network_first_and_then_by_percentage() {
+        let memory = Memory {
+            total_mib: 200,
+            cache_percent: 10,
+        };
+        let shares = memory.shares(100 * MIB).unwrap();
+        assert_eq!(shares.tree_bytes + shares.cache_bytes, 100 * MIB);
+        assert_eq!(shares.cache_bytes, MIB * 10);
+        assert_eq!(memory.shares(201 * MIB), Err(MemoryError::Network(201)));
+        assert_eq!(memory.shares(199 * MIB), Err(MemoryError::Cache));
+        assert_eq!(memory.shares(185 * MIB), Err(MemoryError::Tree));
+    }
+
+    #[test]
+    fn noise_takes_the_reduction_off_the_root_only() {
+        let options = Options {
+            noise: true,
+            ..Options::default()
+        };
+        let Rule::Puct(puct) = options.search_settings(0).rule else {
+            panic!("Leela Zero searches by PUCT");
+        };
+        assert_eq!((puct.fpu.root_reduction, puct.fpu.reduction), (0.0, 0.25));
+    }
+}
