@@ -1,0 +1,161 @@
+//! What the engine thinks: analyses, maps, explanations, and how fast it thinks.
+
+use std::{io, time::Instant};
+
+use go::Symmetry;
+use go_player::Request as Thinking;
+
+use super::{SYNTAX, moves, number};
+use crate::{
+    engine::{Answer, Engine, Infos, Personality},
+    line::Request,
+    report,
+    tags::{self, AnalyzeTags, TagContext},
+};
+
+/// Positions that `netbench` evaluates unless told otherwise, and the most it will.
+const BENCH_POSITIONS: usize = 1600;
+const BENCH_MOST: usize = 1_000_000;
+
+pub fn analyze(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
+    let Some(tags) = read_tags(engine, request) else {
+        return Ok(Answer::failure("cannot parse analyze tags"));
+    };
+    begin_stream(engine, request)?;
+    engine.player.set_to_move(tags.color);
+    if engine.player.resigned().is_none() {
+        stream(engine, &tags)?;
+    }
+    engine.outputs.answer("\n")?;
+    Ok(Answer::Printed)
+}
+
+pub fn genmove_analyze(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
+    let Some(tags) = read_tags(engine, request) else {
+        return Ok(Answer::failure("cannot parse analyze tags"));
+    };
+    begin_stream(engine, request)?;
+    let thinking = Thinking {
+        restrictions: tags.restrictions.clone(),
+        ..Thinking::default()
+    };
+    let mut infos = Infos::new(
+        &mut engine.outputs,
+        tags.interval_centiseconds,
+        tags.min_moves,
+    );
+    let thought = engine.player.generate(tags.color, &thinking, &mut infos);
+    infos.finish(&thought.snapshot)?;
+    let decision = moves::decision_text(thought.decision);
+    engine
+        .outputs
+        .remark(&report::table(&thought.snapshot, &thought.report));
+    engine.outputs.answer(&format!("play {decision}\n"))?;
+    if engine.player.ponders() {
+        let opponent = AnalyzeTags {
+            restrictions: go_player::Restrictions::default(),
+            ..tags
+        };
+        stream(engine, &opponent)?;
+    }
+    engine.outputs.answer("\n")?;
+    Ok(Answer::Printed)
+}
+
+/// The first line of an answer that comes in parts.
+fn begin_stream(engine: &mut Engine, request: &Request) -> io::Result<()> {
+    let id = request.id.as_deref().unwrap_or_default();
+    engine.outputs.answer(&format!("={id}\n"))
+}
+
+/// Analyses the current position until something is asked for.
+fn stream(engine: &mut Engine, tags: &AnalyzeTags) -> io::Result<()> {
+    let input = engine.input.clone();
+    let mut infos = Infos::new(
+        &mut engine.outputs,
+        tags.interval_centiseconds,
+        tags.min_moves,
+    );
+    let (snapshot, report) =
+        engine
+            .player
+            .analyze(&tags.restrictions, &move || input.is_pending(), &mut infos);
+    infos.finish(&snapshot)?;
+    engine.outputs.remark(&report::table(&snapshot, &report));
+    Ok(())
+}
+
+fn read_tags(engine: &Engine, request: &Request) -> Option<AnalyzeTags> {
+    let game = engine.player.game();
+    let context = TagContext {
+        to_move: game.to_move(),
+        move_number: game.move_number(),
+        size: game.size(),
+    };
+    let words: Vec<String> = request
+        .arguments
+        .iter()
+        .map(|word| word.to_ascii_lowercase())
+        .collect();
+    tags::parse(&words, context)
+}
+
+/// The network's policy, seen through one symmetry, the mean of all, or each in turn.
+pub fn heatmap(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
+    let player = &engine.player;
+    let opinions = match request.word(0).as_deref() {
+        None => vec![player.opinion(Some(Symmetry::IDENTITY))],
+        Some("average" | "avg") => vec![player.opinion(None)],
+        Some("all") => Symmetry::ALL
+            .iter()
+            .map(|&symmetry| player.opinion(Some(symmetry)))
+            .collect(),
+        Some(word) => match word.parse().ok().and_then(Symmetry::new) {
+            Some(symmetry) => vec![player.opinion(Some(symmetry))],
+            None => return Ok(Answer::failure(SYNTAX)),
+        },
+    };
+    let board = player.game().board();
+    let maps: Vec<String> = opinions
+        .iter()
+        .map(|opinion| report::heatmap(opinion, board))
+        .collect();
+    let text = maps.join("\n");
+    if engine.personality == Personality::LeelaZero {
+        engine.outputs.remark(&text);
+        return Ok(Answer::ok(""));
+    }
+    Ok(Answer::ok(format!("\n{text}")))
+}
+
+pub fn explain_last_move(engine: &mut Engine, _: &Request) -> io::Result<Answer> {
+    let thought = engine.player.last_thought();
+    Ok(Answer::ok(
+        thought
+            .map(|thought| report::explanation(thought))
+            .unwrap_or_default(),
+    ))
+}
+
+/// Evaluates the current position over and over, through all symmetries, past the memory.
+pub fn netbench(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
+    let count = match request.arguments.first() {
+        None => BENCH_POSITIONS,
+        Some(_) => match number(request, 0) {
+            Some(count) if count <= BENCH_MOST => count,
+            _ => return Ok(Answer::failure(SYNTAX)),
+        },
+    };
+    let start = Instant::now();
+    for index in 0..count {
+        engine
+            .player
+            .opinion(Symmetry::new(index % Symmetry::COUNT));
+    }
+    let seconds = start.elapsed().as_secs_f64().max(0.01);
+    engine.outputs.remark(&format!(
+        "{count:5} evaluations in {seconds:5.2} seconds -> {:.0} n/s\n",
+        count as f64 / seconds
+    ));
+    Ok(Answer::ok(""))
+}
