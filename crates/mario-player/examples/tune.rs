@@ -66,13 +66,13 @@ fn main() {
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
         let elite = &ranked[..(candidates / ELITE).max(2)];
         // The floor keeps the search from closing in on an early winner's luck.
-        for index in 0..FEATURES {
+        for (index, deviation) in deviation.iter_mut().enumerate() {
             let values: Vec<f32> = elite.iter().map(|one| one.2.0[index]).collect();
             let centre = values.iter().sum::<f32>() / values.len() as f32;
             let variance = values.iter().map(|v| (v - centre).powi(2)).sum::<f32>();
             mean.0[index] = 0.3 * mean.0[index] + 0.7 * centre;
             let spread = (variance / values.len() as f32).sqrt();
-            deviation[index] = 0.4 * deviation[index] + 0.6 * spread + 0.02;
+            *deviation = 0.4 * *deviation + 0.6 * spread + 0.02;
         }
         eprintln!(
             "generation {generation}: best {:.4} ({} wins of {games}), mean's {:.4} ({} wins), elite's last {:.4}",

@@ -7,12 +7,16 @@ use mario::{Board, Pill, Placement, flood};
 use thiserror::Error;
 
 use crate::features::{FEATURES, Features, NAMES, features};
+use crate::player::{Decision, Player, View};
 
 /// The score of a board without viruses, above anything the counts add up to.
-const WON: f32 = 1e6;
+pub(crate) const WON: f32 = 1e6;
 
 /// The score of a board whose throat is blocked.
-const LOST: f32 = -1e6;
+pub(crate) const LOST: f32 = -1e6;
+
+/// Points that make a placement e times as likely as another in a record.
+const SOFT_CHOICE: f32 = 20.0;
 
 /// A weight for every count of [`features`].
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +31,15 @@ pub enum WeightsError {
     /// A count the player does not know, or one without a weight.
     #[error("the weights name {0:?}, expected exactly the known counts")]
     Name(String),
+}
+
+/// The tuned weights: `cargo run --release -p mario-player --example tune` found them.
+const TUNED: &str = include_str!("weights.json");
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self::from_json(TUNED).expect("the weights compiled in are well formed")
+    }
 }
 
 impl Weights {
@@ -117,4 +130,50 @@ pub fn scored_with_next(
             (placement, best)
         })
         .collect()
+}
+
+/// The heuristic as a player.
+#[derive(Clone, Debug)]
+pub struct Heuristic {
+    weights: Weights,
+    /// Whether the next pill is looked at too, when it is shown.
+    uses_next: bool,
+}
+
+impl Heuristic {
+    /// Looks one pill ahead.
+    pub fn one_ply(weights: Weights) -> Self {
+        Self {
+            weights,
+            uses_next: false,
+        }
+    }
+
+    /// Looks two pills ahead where the next one is shown.
+    pub fn two_plies(weights: Weights) -> Self {
+        Self {
+            weights,
+            uses_next: true,
+        }
+    }
+}
+
+impl Player for Heuristic {
+    fn decide(&mut self, view: &View) -> Option<Decision> {
+        let scores = match view.next.filter(|_| self.uses_next) {
+            Some(next) => scored_with_next(&view.board, view.pill, next, &self.weights),
+            None => scored(&view.board, view.pill, &self.weights),
+        };
+        let (placement, best) = scores.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        // As a record weights must not be negative: the share a soft choice would give them.
+        let weights = scores
+            .iter()
+            .map(|&(at, score)| (at, f64::from((score - best) / SOFT_CHOICE).exp()))
+            .collect();
+        Some(Decision {
+            placement,
+            weights,
+            positions: scores.len() as u64,
+        })
+    }
 }

@@ -1,6 +1,16 @@
 //! What to place in a Dr. Mario position, and the examples to learn from.
 #![forbid(unsafe_code)]
 
-pub mod features;
+pub mod player;
 
+pub mod features;
 pub mod heuristic;
+
+pub mod judges;
+pub mod position;
+pub mod tree;
+
+pub mod network;
+pub mod planes;
+
+pub mod net_judge;
