@@ -6,3 +6,21 @@ pub mod batch;
 pub mod param;
 
 pub mod layer;
+
+pub mod model;
+
+pub mod loss;
+
+pub mod optimiser;
+
+pub mod average;
+
+pub mod history;
+
+pub mod checkpoint;
+
+pub mod events;
+
+pub mod curves;
+
+pub mod file;

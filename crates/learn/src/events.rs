@@ -1,0 +1,246 @@
+//! TensorBoard's event files.
+//!
+//! A file is a row of framed records: length (u64), its checksum, the bytes, their checksum; checksums are CRC-32C,
+//! rotated and shifted by a constant. Each record is a protocol buffer `Event`; of that format only the few fields
+//! are written that scalars need.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Added to a rotated checksum, from the TFRecord format.
+const MASK: u32 = 0xa282_ead8;
+/// Castagnoli's polynomial, bits reversed.
+const POLYNOMIAL: u32 = 0x82f6_3b78;
+
+/// An open event file.
+pub struct EventFile {
+    file: File,
+    path: PathBuf,
+}
+
+impl EventFile {
+    /// Starts a file in `folder`; what earlier files say about steps from `step` on is void.
+    pub fn create(folder: &Path, step: u64) -> io::Result<Self> {
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let name = format!(
+            "events.out.tfevents.{:010}.tengen.{}.{:09}",
+            now.as_secs(),
+            std::process::id(),
+            now.subsec_nanos()
+        );
+        let path = folder.join(name);
+        let file = File::options().create_new(true).append(true).open(&path)?;
+        let mut events = Self { file, path };
+        let mut version = Message::event(0);
+        version.text(field::FILE_VERSION, "brain.Event:2");
+        events.append(&version)?;
+        let mut log = Message::default();
+        log.number(1, SESSION_START);
+        let mut start = Message::event(step);
+        start.message(field::SESSION_LOG, &log);
+        events.append(&start)?;
+        Ok(events)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Adds one step's numbers, as one record.
+    pub fn scalars(&mut self, step: u64, values: &[(&str, f64)]) -> io::Result<()> {
+        let mut summary = Message::default();
+        for &(name, value) in values {
+            let mut scalar = Message::default();
+            scalar.text(1, name);
+            scalar.float(2, value as f32);
+            summary.message(1, &scalar);
+        }
+        let mut event = Message::event(step);
+        event.message(field::SUMMARY, &summary);
+        self.append(&event)
+    }
+
+    fn append(&mut self, message: &Message) -> io::Result<()> {
+        self.file.write_all(&frame(&message.0))
+    }
+}
+
+/// Field numbers of `Event`.
+mod field {
+    pub const WALL_TIME: u64 = 1;
+    pub const STEP: u64 = 2;
+    pub const FILE_VERSION: u64 = 3;
+    pub const SUMMARY: u64 = 5;
+    pub const SESSION_LOG: u64 = 7;
+}
+
+/// `SessionLog.status`: readers drop orphaned steps of a crashed run.
+const SESSION_START: u64 = 1;
+
+/// A protocol buffer in the making.
+#[derive(Default)]
+struct Message(Vec<u8>);
+
+impl Message {
+    fn event(step: u64) -> Self {
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let mut event = Self::default();
+        event.key(field::WALL_TIME, 1);
+        event.0.extend(now.as_secs_f64().to_le_bytes());
+        event.number(field::STEP, step);
+        event
+    }
+
+    fn key(&mut self, field: u64, wire_type: u64) {
+        self.varint(field << 3 | wire_type);
+    }
+
+    fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+
+    fn number(&mut self, field: u64, value: u64) {
+        self.key(field, 0);
+        self.varint(value);
+    }
+
+    fn float(&mut self, field: u64, value: f32) {
+        self.key(field, 5);
+        self.0.extend(value.to_le_bytes());
+    }
+
+    fn bytes(&mut self, field: u64, bytes: &[u8]) {
+        self.key(field, 2);
+        self.varint(bytes.len() as u64);
+        self.0.extend(bytes);
+    }
+
+    fn text(&mut self, field: u64, text: &str) {
+        self.bytes(field, text.as_bytes());
+    }
+
+    fn message(&mut self, field: u64, message: &Message) {
+        self.bytes(field, &message.0);
+    }
+}
+
+fn frame(bytes: &[u8]) -> Vec<u8> {
+    let length = (bytes.len() as u64).to_le_bytes();
+    let mut framed = length.to_vec();
+    framed.extend(masked_checksum(&length).to_le_bytes());
+    framed.extend(bytes);
+    framed.extend(masked_checksum(bytes).to_le_bytes());
+    framed
+}
+
+fn masked_checksum(bytes: &[u8]) -> u32 {
+    checksum(bytes).rotate_right(15).wrapping_add(MASK)
+}
+
+/// CRC-32C, bit by bit: event records are short and rare.
+pub(crate) fn checksum(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc: u32, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| {
+            crc >> 1 ^ POLYNOMIAL & (crc & 1).wrapping_neg()
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checksum_gives_the_published_check_value() {
+        assert_eq!(checksum(b"123456789"), 0xe306_9283);
+        assert_eq!(checksum(&[0; 32]), 0x8a91_36aa);
+    }
+
+    /// Splits a protocol buffer into (field, wire type, payload); an independent reading of the format.
+    fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, Vec<u8>)> {
+        fn varint(bytes: &mut &[u8]) -> u64 {
+            let mut value = 0;
+            for shift in (0..).step_by(7) {
+                let byte = bytes[0];
+                *bytes = &bytes[1..];
+                value |= u64::from(byte & 0x7f) << shift;
+                if byte < 0x80 {
+                    return value;
+                }
+            }
+            unreachable!()
+        }
+        let mut found = Vec::new();
+        while !bytes.is_empty() {
+            let key = varint(&mut bytes);
+            let payload = match key & 7 {
+                0 => varint(&mut bytes).to_le_bytes().to_vec(),
+                kind => {
+                    let length = match kind {
+                        1 => 8,
+                        5 => 4,
+                        2 => varint(&mut bytes) as usize,
+                        other => panic!("wire type {other}"),
+                    };
+                    let (payload, rest) = bytes.split_at(length);
+                    bytes = rest;
+                    payload.to_vec()
+                }
+            };
+            found.push((key >> 3, key & 7, payload));
+        }
+        found
+    }
+
+    #[test]
+    fn scalars_are_read_back_by_the_published_format() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut events = EventFile::create(folder.path(), 7).unwrap();
+        events
+            .scalars(300, &[("loss", 2.5), ("accuracy", 0.25)])
+            .unwrap();
+        let path = events.path().to_owned();
+        let bytes = std::fs::read(path).unwrap();
+        let mut rest = &bytes[..];
+        let mut records = Vec::new();
+        while !rest.is_empty() {
+            let length = u64::from_le_bytes(rest[..8].try_into().unwrap()) as usize;
+            let unmask = |stored: &[u8]| {
+                u32::from_le_bytes(stored.try_into().unwrap())
+                    .wrapping_sub(MASK)
+                    .rotate_left(15)
+            };
+            assert_eq!(unmask(&rest[8..12]), checksum(&rest[..8]));
+            assert_eq!(
+                unmask(&rest[12 + length..16 + length]),
+                checksum(&rest[12..12 + length])
+            );
+            records.push(rest[12..12 + length].to_vec());
+            rest = &rest[16 + length..];
+        }
+        assert_eq!(records.len(), 3);
+        let version = fields(&records[0]);
+        assert!(version.contains(&(3, 2, b"brain.Event:2".to_vec())));
+        let scalars = fields(&records[2]);
+        assert!(scalars.contains(&(2, 0, 300_u64.to_le_bytes().to_vec())));
+        let summary = &scalars.iter().find(|field| field.0 == 5).unwrap().2;
+        let values: Vec<_> = fields(summary)
+            .into_iter()
+            .map(|field| fields(&field.2))
+            .collect();
+        assert_eq!(values[0][0].2, b"loss");
+        assert_eq!(values[0][1], (2, 5, 2.5_f32.to_le_bytes().to_vec()));
+        assert_eq!(values[1][0].2, b"accuracy");
+    }
+}
