@@ -2,16 +2,17 @@
 //!
 //! The crate knows no game. It sees planes, which are grids of numbers, and outputs, which are rows of numbers with
 //! names. A [`Network`](network::Network) is plain data: layers and weights. It comes from a Leela Zero weights file
-//! ([`leela`]), from our own compact format, or is built by hand. Evaluators run it; they all stand behind one small
-//! trait, [`Evaluator`](evaluator::Evaluator).
+//! ([`leela`]), from our own compact format, or is built by hand. Evaluators run it: the fast one is a [`plan`], the
+//! obviously right one the [`reference`](mod@reference). They stand behind one small trait,
+//! [`Evaluator`](evaluator::Evaluator).
 //!
 //! ```
 //! use net::evaluator::Evaluator;
 //! use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion, POLICY, VALUE};
-//! use net::reference::Reference;
+//! use net::plan::Plan;
 //!
 //! let leela = LeelaNetwork::random(LeelaVersion::V1, LeelaShape::stock(9, 1, 8), 42);
-//! let evaluator = Reference::new(leela.to_network())?;
+//! let evaluator = Plan::new(&leela.to_network())?;
 //! let shape = evaluator.shape().clone();
 //!
 //! let batch = 2;
@@ -25,7 +26,7 @@
 //! assert_eq!(policy.len(), 9 * 9 + 1);
 //! assert!((policy.iter().sum::<f32>() - 1.0).abs() < 1e-5);
 //! assert!((0.0..=1.0).contains(&winrate));
-//! # Ok::<(), net::network::ShapeError>(())
+//! # Ok::<(), net::plan::PlanError>(())
 //! ```
 
 pub mod shape;
@@ -38,8 +39,14 @@ pub mod leela;
 
 pub mod reference;
 
+pub mod plan;
+
+pub mod kernels;
+
 pub mod cache;
 
 pub mod gather;
 
 pub mod training;
+
+pub mod bench;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use net::evaluator::Evaluator;
 use net::leela::{LeelaNetwork, LeelaShape, POLICY, VALUE, VALUE_LOGIT, sha256_of_text};
+use net::plan::Plan;
 use net::reference::Reference;
 
 const SIZE: usize = 19;
@@ -43,7 +44,7 @@ fn cell(vertex: &str) -> usize {
 /// Planes of a position reached by alternating black and white stones, none captured, seen through `symmetry`.
 fn planes(stones: &[&str], symmetry: usize) -> Vec<f32> {
     let mut planes = vec![0.0; 18 * AREA];
-    let black_to_move = stones.len() % 2 == 0;
+    let black_to_move = stones.len().is_multiple_of(2);
     for age in 0..=stones.len().min(7) {
         for (index, stone) in stones[..stones.len() - age].iter().enumerate() {
             let own = (index % 2 == 0) == black_to_move;
@@ -146,4 +147,9 @@ fn the_generated_file_is_the_published_one() {
 #[test]
 fn the_reference_reproduces_six_decimals() {
     check(&Reference::new(golden_network(1).to_network()).unwrap());
+}
+
+#[test]
+fn the_fast_evaluator_reproduces_six_decimals() {
+    check(&Plan::new(&golden_network(1).to_network()).unwrap());
 }

@@ -1,0 +1,43 @@
+//! Evaluations a second of stock networks: `cargo run --release -p net --example speed -- 5x64 1 4`.
+
+use std::time::Duration;
+
+use net::bench::{BenchOptions, measure};
+use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
+use net::plan::{Plan, PlanOptions};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let (blocks, filters) = arguments[1].split_once('x').expect("blocks x filters");
+    let threads = arguments[2].parse().unwrap();
+    let seconds: f64 = arguments
+        .get(4)
+        .map_or(2.0, |seconds| seconds.parse().unwrap());
+    let shape = LeelaShape::stock(19, blocks.parse().unwrap(), filters.parse().unwrap());
+    let network = LeelaNetwork::random(LeelaVersion::V1, shape, 1).to_network();
+    for batch in arguments[3].split(',') {
+        let batch = batch.parse().unwrap();
+        let options = PlanOptions {
+            positions_at_once: Some(batch),
+            ..PlanOptions::default()
+        };
+        let plan = Plan::with_options(&network, options).unwrap();
+        let (direct, planned) = plan.convolution_flops();
+        let duration = Duration::from_secs_f64(seconds);
+        let options = BenchOptions {
+            threads,
+            batch,
+            duration,
+            ..BenchOptions::default()
+        };
+        let result = measure(&plan, options);
+        let speed = result.per_cpu_second().unwrap_or(result.per_second());
+        println!(
+            "{} threads {threads} batch {batch}: {speed:.1} per core and second ({:.1} in all), {:.1} GFLOP/s, direct {:.1}",
+            arguments[1],
+            result.per_second(),
+            speed * planned / 1e9,
+            speed * direct / 1e9,
+        );
+    }
+}

@@ -1,0 +1,125 @@
+//! How fast an evaluator is, measured the way a search uses it.
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::evaluator::Evaluator;
+
+/// How to measure.
+#[derive(Clone, Copy, Debug)]
+pub struct BenchOptions {
+    /// Threads that each evaluate their own batches.
+    pub threads: usize,
+    /// Positions of a call.
+    pub batch: usize,
+    /// How long to measure.
+    pub duration: Duration,
+    /// The share of input numbers that are not zero.
+    pub density: f64,
+}
+
+impl Default for BenchOptions {
+    fn default() -> Self {
+        Self {
+            threads: 1,
+            batch: 4,
+            duration: Duration::from_secs(3),
+            density: 0.15,
+        }
+    }
+}
+
+/// What was measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BenchResult {
+    /// Positions evaluated by all threads together.
+    pub evaluations: u64,
+    /// From the common start to the end of the last call.
+    pub seconds: f64,
+    /// Time the threads really ran, added up, where the system tells: on a busy machine the steadier measure.
+    pub cpu_seconds: Option<f64>,
+}
+
+impl BenchResult {
+    /// Positions a second.
+    pub fn per_second(&self) -> f64 {
+        self.evaluations as f64 / self.seconds
+    }
+
+    /// Positions per second of one undisturbed core.
+    pub fn per_cpu_second(&self) -> Option<f64> {
+        Some(self.evaluations as f64 / self.cpu_seconds?)
+    }
+}
+
+/// Sparse random planes of zeros and ones, the same for the same seed.
+pub fn random_planes(len: usize, density: f64, seed: u64) -> Vec<f32> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    (0..len)
+        .map(|_| f32::from(u8::from(rng.random_bool(density))))
+        .collect()
+}
+
+/// Calls `evaluator` from several threads for a while.
+pub fn measure(evaluator: &dyn Evaluator, options: BenchOptions) -> BenchResult {
+    let shape = evaluator.shape();
+    let stop = AtomicBool::new(false);
+    let ready = Barrier::new(options.threads + 1);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..options.threads)
+            .map(|thread| {
+                let (stop, ready) = (&stop, &ready);
+                scope.spawn(move || {
+                    let planes = random_planes(
+                        options.batch * shape.input_len(),
+                        options.density,
+                        thread as u64,
+                    );
+                    let mut outputs = vec![0.0; options.batch * shape.output_len()];
+                    // Once before the clock starts: page faults and the pool's memory are not what is measured.
+                    evaluator.evaluate(&planes, &mut outputs);
+                    ready.wait();
+                    let cpu_start = thread_cpu_seconds();
+                    let mut calls = 0;
+                    while !stop.load(Ordering::Relaxed) {
+                        evaluator.evaluate(&planes, &mut outputs);
+                        calls += 1;
+                    }
+                    let cpu = thread_cpu_seconds()
+                        .zip(cpu_start)
+                        .map(|(end, start)| end - start);
+                    (calls * options.batch as u64, Instant::now(), cpu)
+                })
+            })
+            .collect();
+        ready.wait();
+        let start = Instant::now();
+        std::thread::sleep(options.duration);
+        stop.store(true, Ordering::Relaxed);
+        let finished = workers
+            .into_iter()
+            .map(|worker| worker.join().expect("an evaluator does not panic"));
+        let (mut evaluations, mut end, mut cpu_seconds) = (0, start, Some(0.0));
+        for (count, at, cpu) in finished {
+            evaluations += count;
+            end = end.max(at);
+            cpu_seconds = cpu_seconds.zip(cpu).map(|(sum, cpu): (f64, f64)| sum + cpu);
+        }
+        BenchResult {
+            evaluations,
+            seconds: (end - start).as_secs_f64(),
+            cpu_seconds,
+        }
+    })
+}
+
+/// How long the calling thread has been running on a processor; Linux keeps the count in nanoseconds.
+fn thread_cpu_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = text.split(' ').next()?.parse().ok()?;
+    Some(nanoseconds / 1e9)
+}

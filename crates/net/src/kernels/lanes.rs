@@ -1,0 +1,203 @@
+//! Eight numbers at a time, on whatever the processor offers.
+
+/// An instruction set the kernels exist for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Isa {
+    /// Plain Rust, which the compiler turns into what every processor of the target has (NEON on 64-bit ARM).
+    Portable,
+    /// 256-bit vectors with fused multiply-add, on x86-64.
+    Avx2,
+}
+
+impl Isa {
+    /// The fastest one of this processor.
+    pub fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            return Self::Avx2;
+        }
+        Self::Portable
+    }
+
+    /// Every one this processor can run.
+    pub fn available() -> Vec<Self> {
+        match Self::detect() {
+            Self::Portable => vec![Self::Portable],
+            Self::Avx2 => vec![Self::Portable, Self::Avx2],
+        }
+    }
+
+    /// Runs `job` compiled for this instruction set.
+    ///
+    /// # Panics
+    ///
+    /// When the processor does not have it.
+    #[inline]
+    pub(crate) fn run<J: Job>(self, job: J) {
+        match self {
+            Self::Portable => job.run::<Portable>(),
+            Self::Avx2 => run_avx2(job),
+        }
+    }
+}
+
+/// A piece of work that is the same for every kind of vector.
+pub(crate) trait Job {
+    /// Must be `#[inline(always)]`, with everything it calls, so that it is compiled for the right processor.
+    fn run<L: Lanes>(self);
+}
+
+/// Eight f32 side by side.
+pub(crate) trait Lanes: Copy {
+    /// # Safety
+    ///
+    /// Eight numbers can be read at `from`.
+    unsafe fn load(from: *const f32) -> Self;
+    /// # Safety
+    ///
+    /// Eight numbers can be written at `to`.
+    unsafe fn store(self, to: *mut f32);
+    fn splat(number: f32) -> Self;
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
+    fn mul(self, other: Self) -> Self;
+    fn max(self, other: Self) -> Self;
+    /// `self * factor + addend`.
+    fn mul_add(self, factor: Self, addend: Self) -> Self;
+    /// Asks for a cache line that will be read soon.
+    fn prefetch(line: *const f32);
+}
+
+/// Numbers in a [`Lanes`].
+pub(crate) const LANES: usize = 8;
+
+/// The kind that needs nothing.
+#[derive(Clone, Copy)]
+pub(crate) struct Portable([f32; LANES]);
+
+impl Portable {
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
+        Self(std::array::from_fn(|lane| f(self.0[lane], other.0[lane])))
+    }
+}
+
+impl Lanes for Portable {
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller says that eight numbers can be read here; an array needs no more than their alignment.
+        Self(unsafe { from.cast::<[f32; LANES]>().read() })
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller says that eight numbers can be written here.
+        unsafe { to.cast::<[f32; LANES]>().write(self.0) }
+    }
+    #[inline(always)]
+    fn splat(number: f32) -> Self {
+        Self([number; LANES])
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.zip(other, |a, b| a + b)
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        self.zip(other, |a, b| a * b)
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a > b { a } else { b })
+    }
+    #[inline(always)]
+    fn mul_add(self, factor: Self, addend: Self) -> Self {
+        // Not f32::mul_add, which is a slow function call where the processor has no such instruction.
+        self.mul(factor).add(addend)
+    }
+    #[inline(always)]
+    fn prefetch(_line: *const f32) {}
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx2::run_avx2;
+
+#[cfg(not(target_arch = "x86_64"))]
+fn run_avx2<J: Job>(_job: J) {
+    unreachable!("Isa::detect offers AVX2 on x86-64 only")
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use super::{Job, Lanes};
+    use std::arch::x86_64::*;
+
+    /// One AVX register. Values are only made inside [`run_avx2`], after the processor was asked.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Avx2(__m256);
+
+    pub(crate) fn run_avx2<J: Job>(job: J) {
+        assert!(
+            is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            "this processor has no AVX2"
+        );
+        // SAFETY: the line above.
+        unsafe { compiled_for_avx2(job) }
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    fn compiled_for_avx2<J: Job>(job: J) {
+        job.run::<Avx2>();
+    }
+
+    impl Lanes for Avx2 {
+        #[inline(always)]
+        unsafe fn load(from: *const f32) -> Self {
+            // SAFETY: the caller says that eight numbers can be read here; AVX is there, see `Avx2`.
+            Self(unsafe { _mm256_loadu_ps(from) })
+        }
+        #[inline(always)]
+        unsafe fn store(self, to: *mut f32) {
+            // SAFETY: the caller says that eight numbers can be written here; AVX is there, see `Avx2`.
+            unsafe { _mm256_storeu_ps(to, self.0) }
+        }
+        #[inline(always)]
+        fn splat(number: f32) -> Self {
+            // SAFETY: only called inside `run_avx2`, see `Avx2`.
+            Self(unsafe { _mm256_set1_ps(number) })
+        }
+        #[inline(always)]
+        fn add(self, other: Self) -> Self {
+            // SAFETY: AVX is there, see `Avx2`.
+            Self(unsafe { _mm256_add_ps(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn sub(self, other: Self) -> Self {
+            // SAFETY: AVX is there, see `Avx2`.
+            Self(unsafe { _mm256_sub_ps(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn mul(self, other: Self) -> Self {
+            // SAFETY: AVX is there, see `Avx2`.
+            Self(unsafe { _mm256_mul_ps(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn max(self, other: Self) -> Self {
+            // SAFETY: AVX is there, see `Avx2`.
+            Self(unsafe { _mm256_max_ps(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn mul_add(self, factor: Self, addend: Self) -> Self {
+            // SAFETY: FMA is there, see `Avx2`.
+            Self(unsafe { _mm256_fmadd_ps(self.0, factor.0, addend.0) })
+        }
+        #[inline(always)]
+        fn prefetch(line: *const f32) {
+            // SAFETY: a prefetch is a hint and never faults, whatever the address.
+            unsafe { _mm_prefetch::<_MM_HINT_T1>(line.cast()) }
+        }
+    }
+}

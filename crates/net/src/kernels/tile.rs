@@ -1,0 +1,306 @@
+//! One-dimensional Winograd transforms F(m, 3).
+//!
+//! Correlating m + 2 numbers with 3 weights is, transposed, the product of two polynomials, found by multiplying
+//! their values at m + 2 points (Toom and Cook). For points a: the weights become `w0 + w1 a + w2 a²`; the input is
+//! weighed with the coefficients of the product of `x - b` over all other points b; the output k is the sum of
+//! `a^k / n(a)` times the products, n(a) being the product of `a - b`. A point at infinity takes the leading
+//! coefficients. Points in pairs ±a share their even and odd halves, which is what the formulas below exploit.
+//!
+//! All divisions are in the output transform, so that the weights depend on the points alone and two tile sizes of
+//! one family can share them.
+
+use super::lanes::Lanes;
+
+/// The most points and outputs of a tile.
+pub(crate) const MAX_POINTS: usize = 7;
+pub(crate) const MAX_OUT: usize = 5;
+
+/// A set of points; smaller tiles of the family use the first few of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// 1, -1, 2, -2, 1/2, -1/2 for tiles of 4, and 0 for tiles of 5.
+    Seven,
+    /// 0, 1, -1, 2, infinity for tiles of 3, and -2 for tiles of 4.
+    Six,
+    /// 0, 1, -1, infinity for tiles of 2.
+    Four,
+}
+
+impl Family {
+    /// The points in order, `None` being infinity.
+    pub(crate) fn points(self) -> &'static [Option<f64>] {
+        match self {
+            Self::Seven => &[
+                Some(1.0),
+                Some(-1.0),
+                Some(2.0),
+                Some(-2.0),
+                Some(0.5),
+                Some(-0.5),
+                Some(0.0),
+            ],
+            Self::Six => &[
+                Some(0.0),
+                Some(1.0),
+                Some(-1.0),
+                Some(2.0),
+                None,
+                Some(-2.0),
+            ],
+            Self::Four => &[Some(0.0), Some(1.0), Some(-1.0), None],
+        }
+    }
+
+    /// What the three weights become at `point`.
+    pub(crate) fn weigh(point: Option<f64>, weights: [f64; 3]) -> f64 {
+        match point {
+            Some(a) => weights[0] + a * (weights[1] + a * weights[2]),
+            None => weights[2],
+        }
+    }
+}
+
+/// A tile size within a family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TileKind {
+    Seven5,
+    Seven4,
+    Six4,
+    Six3,
+    Four2,
+}
+
+impl TileKind {
+    /// Cells it covers.
+    pub(crate) fn out(self) -> usize {
+        match self {
+            Self::Seven5 => 5,
+            Self::Seven4 | Self::Six4 => 4,
+            Self::Six3 => 3,
+            Self::Four2 => 2,
+        }
+    }
+
+    /// Points it needs, and cells it reads.
+    pub(crate) fn points(self) -> usize {
+        self.out() + 2
+    }
+}
+
+/// The formulas of one tile size.
+pub(crate) trait Tile {
+    const OUT: usize;
+    const POINTS: usize = Self::OUT + 2;
+    fn input<L: Lanes>(d: [L; MAX_POINTS]) -> [L; MAX_POINTS];
+    fn output<L: Lanes>(p: [L; MAX_POINTS]) -> [L; MAX_OUT];
+}
+
+pub(crate) struct Seven5;
+pub(crate) struct Seven4;
+pub(crate) struct Six4;
+pub(crate) struct Six3;
+pub(crate) struct Four2;
+
+/// `a * factor + b`.
+#[inline(always)]
+fn plus<L: Lanes>(b: L, factor: f32, a: L) -> L {
+    a.mul_add(L::splat(factor), b)
+}
+
+/// `high - (b² + c²) middle + b² c² low`: what the pairs ±b and ±c leave of one half.
+#[inline(always)]
+fn quartic<L: Lanes>(high: L, middle: L, low: L, sum: f32, product: f32) -> L {
+    plus(plus(high, -sum, middle), product, low)
+}
+
+/// Sums over b² and products of b² for the two pairs that are not ±1, ±2, ±1/2.
+const BESIDE_ONE: (f32, f32) = (4.25, 1.0);
+const BESIDE_TWO: (f32, f32) = (1.25, 0.25);
+const BESIDE_HALF: (f32, f32) = (5.0, 4.0);
+
+/// At `a` and `-a`: the sum and the difference of what is left of the higher and `a` times the lower half.
+#[inline(always)]
+fn pair<L: Lanes>(high: [L; 3], low: [L; 3], (sum, product): (f32, f32), a: f32) -> (L, L) {
+    let high = quartic(high[0], high[1], high[2], sum, product);
+    let low = quartic(low[0], low[1], low[2], sum, product);
+    (plus(high, a, low), plus(high, -a, low))
+}
+
+/// 1/n at 2 and at 1/2, for tiles of 5 and of 4.
+const SCALES_5: (f32, f32) = (1.0 / 90.0, 32.0 / 45.0);
+const SCALES_4: (f32, f32) = (1.0 / 45.0, 16.0 / 45.0);
+
+/// Output `power`, from what the three pairs contribute.
+#[inline(always)]
+fn mix<L: Lanes>(one: L, two: L, half: L, scales: (f32, f32), power: i32) -> L {
+    let factor = 2f32.powi(power);
+    plus(plus(one, scales.0 * factor, two), scales.1 / factor, half)
+}
+
+impl Tile for Seven5 {
+    const OUT: usize = 5;
+
+    #[inline(always)]
+    fn input<L: Lanes>(d: [L; MAX_POINTS]) -> [L; MAX_POINTS] {
+        let (high, low) = ([d[6], d[4], d[2]], [d[5], d[3], d[1]]);
+        let (one, minus_one) = pair(high, low, BESIDE_ONE, 1.0);
+        let (two, minus_two) = pair(high, low, BESIDE_TWO, 2.0);
+        let (half, minus_half) = pair(high, low, BESIDE_HALF, 0.5);
+        let zero = plus(d[6].sub(d[0]), 5.25, d[2].sub(d[4]));
+        [one, minus_one, two, minus_two, half, minus_half, zero]
+    }
+
+    #[inline(always)]
+    fn output<L: Lanes>(p: [L; MAX_POINTS]) -> [L; MAX_OUT] {
+        // 1/n: -2/9 at ±1, 1/90 at ±2, 32/45 at ±1/2, -1 at 0.
+        let one = L::splat(-2.0 / 9.0);
+        let (sum_one, difference_one) = (p[0].add(p[1]).mul(one), p[0].sub(p[1]).mul(one));
+        let (sum_two, difference_two) = (p[2].add(p[3]), p[2].sub(p[3]));
+        let (sum_half, difference_half) = (p[4].add(p[5]), p[4].sub(p[5]));
+        [
+            mix(sum_one.sub(p[6]), sum_two, sum_half, SCALES_5, 0),
+            mix(difference_one, difference_two, difference_half, SCALES_5, 1),
+            mix(sum_one, sum_two, sum_half, SCALES_5, 2),
+            mix(difference_one, difference_two, difference_half, SCALES_5, 3),
+            mix(sum_one, sum_two, sum_half, SCALES_5, 4),
+        ]
+    }
+}
+
+impl Tile for Seven4 {
+    const OUT: usize = 4;
+
+    #[inline(always)]
+    fn input<L: Lanes>(d: [L; MAX_POINTS]) -> [L; MAX_POINTS] {
+        let (high, low) = ([d[5], d[3], d[1]], [d[4], d[2], d[0]]);
+        let (one, minus_one) = pair(high, low, BESIDE_ONE, 1.0);
+        let (two, minus_two) = pair(high, low, BESIDE_TWO, 2.0);
+        let (half, minus_half) = pair(high, low, BESIDE_HALF, 0.5);
+        [
+            one,
+            minus_one,
+            two,
+            minus_two,
+            half,
+            minus_half,
+            L::splat(0.0),
+        ]
+    }
+
+    #[inline(always)]
+    fn output<L: Lanes>(p: [L; MAX_POINTS]) -> [L; MAX_OUT] {
+        // 1/n: -2/9 at 1, 1/45 at 2, 16/45 at 1/2, and the opposite at the negative points.
+        let one = L::splat(-2.0 / 9.0);
+        let (odd_one, even_one) = (p[0].add(p[1]).mul(one), p[0].sub(p[1]).mul(one));
+        let (odd_two, even_two) = (p[2].add(p[3]), p[2].sub(p[3]));
+        let (odd_half, even_half) = (p[4].add(p[5]), p[4].sub(p[5]));
+        [
+            mix(even_one, even_two, even_half, SCALES_4, 0),
+            mix(odd_one, odd_two, odd_half, SCALES_4, 1),
+            mix(even_one, even_two, even_half, SCALES_4, 2),
+            mix(odd_one, odd_two, odd_half, SCALES_4, 3),
+            L::splat(0.0),
+        ]
+    }
+}
+
+impl Tile for Six4 {
+    const OUT: usize = 4;
+
+    #[inline(always)]
+    fn input<L: Lanes>(d: [L; MAX_POINTS]) -> [L; MAX_POINTS] {
+        let (even_one, odd_one) = (plus(d[4], -4.0, d[2]), plus(d[3], -4.0, d[1]));
+        let (even_two, odd_two) = (d[4].sub(d[2]), d[3].sub(d[1]));
+        [
+            quartic(d[4], d[2], d[0], 5.0, 4.0),
+            even_one.add(odd_one),
+            even_one.sub(odd_one),
+            plus(even_two, 2.0, odd_two),
+            quartic(d[5], d[3], d[1], 5.0, 4.0),
+            plus(even_two, -2.0, odd_two),
+            L::splat(0.0),
+        ]
+    }
+
+    #[inline(always)]
+    fn output<L: Lanes>(p: [L; MAX_POINTS]) -> [L; MAX_OUT] {
+        // 1/n: 1/4 at 0, -1/6 at ±1, 1/24 at ±2.
+        let one = L::splat(-1.0 / 6.0);
+        let (sum_one, difference_one) = (p[1].add(p[2]).mul(one), p[1].sub(p[2]).mul(one));
+        let (sum_two, difference_two) = (p[3].add(p[5]), p[3].sub(p[5]));
+        [
+            plus(plus(sum_one, 1.0 / 24.0, sum_two), 0.25, p[0]),
+            plus(difference_one, 2.0 / 24.0, difference_two),
+            plus(sum_one, 4.0 / 24.0, sum_two),
+            plus(difference_one, 8.0 / 24.0, difference_two).add(p[4]),
+            L::splat(0.0),
+        ]
+    }
+}
+
+impl Tile for Six3 {
+    const OUT: usize = 3;
+
+    #[inline(always)]
+    fn input<L: Lanes>(d: [L; MAX_POINTS]) -> [L; MAX_POINTS] {
+        let three_one = d[3].sub(d[1]);
+        let none = L::splat(0.0);
+        [
+            plus(three_one, -2.0, d[2].sub(d[0])),
+            plus(d[3].sub(d[2]), -2.0, d[1]),
+            plus(plus(d[3], -3.0, d[2]), 2.0, d[1]),
+            three_one,
+            plus(d[4].sub(d[2]), -2.0, three_one),
+            none,
+            none,
+        ]
+    }
+
+    #[inline(always)]
+    fn output<L: Lanes>(p: [L; MAX_POINTS]) -> [L; MAX_OUT] {
+        // 1/n: 1/2 at 0, -1/2 at 1, -1/6 at -1, 1/6 at 2.
+        let (half, sixth) = (L::splat(0.5), L::splat(1.0 / 6.0));
+        let (one, minus_one, two) = (p[1].mul(half), p[2].mul(sixth), p[3].mul(sixth));
+        let none = L::splat(0.0);
+        [
+            plus(two.sub(one).sub(minus_one), 0.5, p[0]),
+            plus(minus_one.sub(one), 2.0, two),
+            plus(p[4].sub(one).sub(minus_one), 4.0, two),
+            none,
+            none,
+        ]
+    }
+}
+
+impl Tile for Four2 {
+    const OUT: usize = 2;
+
+    #[inline(always)]
+    fn input<L: Lanes>(d: [L; MAX_POINTS]) -> [L; MAX_POINTS] {
+        let none = L::splat(0.0);
+        [
+            d[2].sub(d[0]),
+            d[2].add(d[1]),
+            d[2].sub(d[1]),
+            d[3].sub(d[1]),
+            none,
+            none,
+            none,
+        ]
+    }
+
+    #[inline(always)]
+    fn output<L: Lanes>(p: [L; MAX_POINTS]) -> [L; MAX_OUT] {
+        // 1/n: -1 at 0, 1/2 at ±1.
+        let half = L::splat(0.5);
+        let none = L::splat(0.0);
+        let (one, minus_one) = (p[1].mul(half), p[2].mul(half));
+        [
+            one.add(minus_one).sub(p[0]),
+            one.sub(minus_one).add(p[3]),
+            none,
+            none,
+            none,
+        ]
+    }
+}

@@ -1,0 +1,136 @@
+//! The fast evaluator: a network turned into a list of steps over prepacked weights.
+//!
+//! A plan is made once and shared by all threads. A call takes a workspace from a pool, works through its positions a
+//! few at a time and gives the workspace back; with as many workspaces as there are concurrent calls, nothing is
+//! allocated any more. A few positions at a time, because a layer's weights are then read from memory once for all of
+//! them, while their planes still fit the caches: four boards are enough for the former and few enough for the latter.
+
+mod compile;
+mod pack;
+mod run;
+mod step;
+
+use std::sync::{Mutex, PoisonError};
+
+use thiserror::Error;
+
+use crate::evaluator::{Evaluator, batch_of};
+use crate::kernels::Isa;
+use crate::network::{Network, ShapeError};
+use crate::shape::IoShape;
+
+use compile::Program;
+use run::Workspace;
+
+/// Why a network cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PlanError {
+    /// Its layers do not fit one another.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// A 3x3 convolution on a strip.
+    #[error("a board of {height}x{width}: convolutions need at least two rows and two columns")]
+    BoardTooSmall {
+        /// Rows of the board.
+        height: usize,
+        /// Columns of the board.
+        width: usize,
+    },
+}
+
+/// What may be chosen about a plan; the default is right for nearly everyone.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanOptions {
+    /// The instruction set.
+    pub isa: Isa,
+    /// Positions worked on together; `None` lets the shape of the network decide.
+    pub positions_at_once: Option<usize>,
+}
+
+impl Default for PlanOptions {
+    fn default() -> Self {
+        Self {
+            isa: Isa::detect(),
+            positions_at_once: None,
+        }
+    }
+}
+
+/// A network ready to run.
+pub struct Plan {
+    shape: IoShape,
+    isa: Isa,
+    positions_at_once: usize,
+    program: Program,
+    workspaces: Mutex<Vec<Workspace>>,
+}
+
+impl Plan {
+    /// Checks the network and packs its weights for this processor.
+    pub fn new(network: &Network) -> Result<Self, PlanError> {
+        Self::with_options(network, PlanOptions::default())
+    }
+
+    /// The same, with a say in how.
+    pub fn with_options(network: &Network, options: PlanOptions) -> Result<Self, PlanError> {
+        network.check()?;
+        let program = Program::compile(network)?;
+        let positions_at_once = options
+            .positions_at_once
+            .unwrap_or(program.positions_at_once)
+            .max(1);
+        Ok(Self {
+            shape: network.io_shape(),
+            isa: options.isa,
+            positions_at_once,
+            program,
+            workspaces: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// The instruction set it runs on.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// How many positions it works on together; a caller with a choice asks for multiples of it.
+    pub fn positions_at_once(&self) -> usize {
+        self.positions_at_once
+    }
+
+    /// Floating-point operations of the 3x3 convolutions for one position: done directly, and as planned here.
+    pub fn convolution_flops(&self) -> (f64, f64) {
+        self.program.convolution_flops
+    }
+
+    fn with_workspace(&self, work: impl FnOnce(&mut Workspace)) {
+        let pool = || {
+            self.workspaces
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        let kept = pool().pop();
+        let mut workspace =
+            kept.unwrap_or_else(|| Workspace::new(&self.program, self.positions_at_once));
+        work(&mut workspace);
+        pool().push(workspace);
+    }
+}
+
+impl Evaluator for Plan {
+    fn shape(&self) -> &IoShape {
+        &self.shape
+    }
+
+    fn evaluate(&self, planes: &[f32], outputs: &mut [f32]) {
+        batch_of(&self.shape, planes, outputs);
+        let inputs = planes.chunks(self.positions_at_once * self.shape.input_len());
+        let rows = outputs.chunks_mut(self.positions_at_once * self.shape.output_len());
+        self.with_workspace(|workspace| {
+            for (planes, rows) in inputs.zip(rows) {
+                let batch = planes.len() / self.shape.input_len();
+                self.program.run(self.isa, workspace, batch, planes, rows);
+            }
+        });
+    }
+}

@@ -1,0 +1,381 @@
+//! From layers to steps: who writes which memory, who reads it, and what can be done in one go.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::PlanError;
+use super::pack::{Draft, InputOrder};
+use super::step::{FlatOrder, Step, join_convolutions};
+use crate::kernels::tiling::Tiling;
+use crate::kernels::{BLOCK, blocks};
+use crate::network::{Activation, Conv, Dense, Layer, Network};
+use crate::shape::PlaneShape;
+
+/// Positions at once for convolutions, see the module above; dense layers want whole strips of rows instead.
+const BOARDS_AT_ONCE: usize = 4;
+const ROWS_AT_ONCE: usize = 96;
+
+/// A network as steps over numbered pieces of memory.
+pub(super) struct Program {
+    pub(super) input: PlaneShape,
+    pub(super) output_len: usize,
+    /// `None` if no step needs the board cut into tiles.
+    pub(super) tiling: Option<Arc<Tiling>>,
+    pub(super) steps: Vec<Step>,
+    /// Blocks of 16 planes of each piece of planes.
+    pub(super) plane_blocks: Vec<usize>,
+    /// Blocks of 16 numbers of each piece of vectors.
+    pub(super) vector_blocks: Vec<usize>,
+    pub(super) positions_at_once: usize,
+    pub(super) convolution_flops: (f64, f64),
+}
+
+/// What flows between layers while compiling.
+#[derive(Clone, Copy)]
+enum Value {
+    Input,
+    Planes { at: usize, planes: usize },
+    Vector { at: usize },
+}
+
+impl Value {
+    fn shares_memory_with(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Planes { at: a, .. }, Self::Planes { at: b, .. }) => a == b,
+            (Self::Vector { at: a, .. }, Self::Vector { at: b, .. }) => a == b,
+            _ => false,
+        }
+    }
+}
+
+/// What a residual does after its last layer.
+#[derive(Clone, Copy)]
+struct Join {
+    skipped: Value,
+    activation: Activation,
+    /// Nobody needs what is skipped after this.
+    last_use: bool,
+}
+
+impl Program {
+    pub(super) fn compile(network: &Network) -> Result<Self, PlanError> {
+        let tiling = Tiling::new(network.input.height, network.input.width).map(Arc::new);
+        let mut compiler = Compiler {
+            board: network.input,
+            tiling: tiling.clone(),
+            drafts: Vec::new(),
+            planes: Slots::default(),
+            vectors: Slots::default(),
+            column: 0,
+        };
+        let trunk = compiler.layers(&network.trunk, Value::Input)?;
+        compiler.pin(trunk);
+        for head in &network.heads {
+            let end = compiler.layers(&head.layers, trunk)?;
+            let from = compiler.vector(end, FlatOrder::Natural);
+            compiler.drafts.push(Draft::Read {
+                from,
+                outputs: head.outputs.clone(),
+                column: compiler.column,
+            });
+            compiler.column += head.outputs.iter().map(|output| output.len).sum::<usize>();
+        }
+        let convolves = compiler
+            .drafts
+            .iter()
+            .any(|draft| matches!(draft, Draft::Conv3 { .. } | Draft::Conv1 { .. }));
+        let convolution_flops = compiler.convolution_flops();
+        let tiling = tiling.filter(|_| {
+            compiler
+                .drafts
+                .iter()
+                .any(|draft| matches!(draft, Draft::Conv3 { .. }))
+        });
+        let mut steps: Vec<Step> = compiler
+            .drafts
+            .into_par_iter()
+            .map(|draft| draft.pack(tiling.as_ref()))
+            .collect();
+        join_convolutions(&mut steps);
+        Ok(Self {
+            input: network.input,
+            output_len: compiler.column,
+            tiling,
+            steps,
+            plane_blocks: compiler.planes.blocks,
+            vector_blocks: compiler.vectors.blocks,
+            positions_at_once: if convolves {
+                BOARDS_AT_ONCE
+            } else {
+                ROWS_AT_ONCE
+            },
+            convolution_flops,
+        })
+    }
+}
+
+struct Compiler<'a> {
+    board: PlaneShape,
+    tiling: Option<Arc<Tiling>>,
+    drafts: Vec<Draft<'a>>,
+    planes: Slots,
+    vectors: Slots,
+    /// Where the next head's results go in a row.
+    column: usize,
+}
+
+impl<'a> Compiler<'a> {
+    fn layers(&mut self, layers: &'a [Layer], input: Value) -> Result<Value, PlanError> {
+        let mut value = input;
+        for layer in layers {
+            let next = self.layer(layer, value, None)?;
+            if !next.shares_memory_with(value) {
+                self.release(value);
+            }
+            value = next;
+        }
+        Ok(value)
+    }
+
+    fn layer(
+        &mut self,
+        layer: &'a Layer,
+        input: Value,
+        join: Option<Join>,
+    ) -> Result<Value, PlanError> {
+        match layer {
+            Layer::Conv(conv) => self.conv(conv, input, join),
+            Layer::Dense(dense) => Ok(self.dense(dense, input, join)),
+            Layer::GlobalPool => {
+                let (from, planes) = self.in_planes(input);
+                let to = self.vectors.take(blocks(2 * planes));
+                self.drafts.push(Draft::Pool { from, to, planes });
+                Ok(Value::Vector { at: to })
+            }
+            Layer::Residual { body, activation } => {
+                let skipped = match input {
+                    Value::Input if matches!(body.first(), Some(Layer::Conv(_))) => {
+                        let (at, planes) = self.in_planes(input);
+                        Value::Planes { at, planes }
+                    }
+                    Value::Input => Value::Vector {
+                        at: self.vector(input, FlatOrder::Natural),
+                    },
+                    other => other,
+                };
+                let (last, first) = body.split_last().expect("checked: a body has a last layer");
+                let was_pinned = self.pin(skipped);
+                let before_last = self.layers(first, skipped)?;
+                let join = Join {
+                    skipped,
+                    activation: *activation,
+                    last_use: !was_pinned,
+                };
+                let result = self.layer(last, before_last, Some(join))?;
+                if !before_last.shares_memory_with(result) {
+                    self.release(before_last);
+                }
+                self.unpin(skipped, was_pinned);
+                Ok(result)
+            }
+        }
+    }
+
+    fn conv(
+        &mut self,
+        conv: &'a Conv,
+        input: Value,
+        join: Option<Join>,
+    ) -> Result<Value, PlanError> {
+        let (from, _) = self.in_planes(input);
+        let (skip, slope) = self.joined(conv.activation, join);
+        let planes = conv.outputs();
+        let in_place = join
+            .filter(|join| join.last_use && conv.kernel == 3)
+            .and(skip);
+        let to = in_place.unwrap_or_else(|| self.planes.take(blocks(planes)));
+        if conv.kernel == 3 {
+            if self.tiling.is_none() {
+                return Err(PlanError::BoardTooSmall {
+                    height: self.board.height,
+                    width: self.board.width,
+                });
+            }
+            self.drafts.push(Draft::Conv3 {
+                conv,
+                from,
+                to,
+                skip,
+                slope,
+            });
+        } else {
+            self.drafts.push(Draft::Conv1 {
+                conv,
+                from,
+                to,
+                skip,
+                slope,
+            });
+        }
+        Ok(Value::Planes { at: to, planes })
+    }
+
+    fn dense(&mut self, dense: &'a Dense, input: Value, join: Option<Join>) -> Value {
+        let (skip, slope) = self.joined(dense.activation, join);
+        let output_blocks = blocks(dense.outputs);
+        if matches!(input, Value::Input) && skip.is_none() {
+            let to = self.vectors.take(output_blocks);
+            self.drafts.push(Draft::DenseOnInput { dense, to, slope });
+            return Value::Vector { at: to };
+        }
+        let order = match input {
+            Value::Planes { planes, .. } if planes.is_multiple_of(BLOCK) => FlatOrder::Blocked,
+            _ => FlatOrder::Natural,
+        };
+        let from = self.vector(input, order);
+        let to = self.vectors.take(output_blocks);
+        let order = match order {
+            FlatOrder::Natural => InputOrder::AsWritten,
+            FlatOrder::Blocked => InputOrder::Blocked {
+                area: self.board.area(),
+            },
+        };
+        self.drafts.push(Draft::Dense {
+            dense,
+            order,
+            from,
+            to,
+            skip,
+            slope,
+        });
+        if !matches!(input, Value::Vector { .. }) {
+            self.vectors.release(from);
+        }
+        Value::Vector { at: to }
+    }
+
+    fn joined(&self, own: Activation, join: Option<Join>) -> (Option<usize>, f32) {
+        match join {
+            None => (None, own.negative_slope()),
+            Some(join) => match join.skipped {
+                Value::Planes { at, .. } | Value::Vector { at, .. } => {
+                    (Some(at), join.activation.negative_slope())
+                }
+                Value::Input => unreachable!("a residual loads its input first"),
+            },
+        }
+    }
+
+    /// Where `value` lies as planes.
+    fn in_planes(&mut self, value: Value) -> (usize, usize) {
+        match value {
+            Value::Planes { at, planes } => (at, planes),
+            Value::Input => {
+                let to = self.planes.take(blocks(self.board.planes));
+                self.drafts.push(Draft::LoadPlanes { to });
+                (to, self.board.planes)
+            }
+            Value::Vector { .. } => unreachable!("checked: a convolution follows planes"),
+        }
+    }
+
+    /// Where `value` lies as vectors.
+    fn vector(&mut self, value: Value, order: FlatOrder) -> usize {
+        match value {
+            Value::Vector { at, .. } => at,
+            other => {
+                let (from, planes) = self.in_planes(other);
+                let to = self.vectors.take(blocks(planes * self.board.area()));
+                self.drafts.push(Draft::Flatten {
+                    from,
+                    to,
+                    planes,
+                    order,
+                });
+                to
+            }
+        }
+    }
+
+    /// Keeps a value from being overwritten; the result goes to [`unpin`](Self::unpin).
+    fn pin(&mut self, value: Value) -> bool {
+        match value {
+            Value::Planes { at, .. } => self.planes.pin(at),
+            Value::Vector { at, .. } => self.vectors.pin(at),
+            Value::Input => true,
+        }
+    }
+
+    fn unpin(&mut self, value: Value, was_pinned: bool) {
+        if was_pinned {
+            return;
+        }
+        match value {
+            Value::Planes { at, .. } => self.planes.pinned[at] = false,
+            Value::Vector { at, .. } => self.vectors.pinned[at] = false,
+            Value::Input => {}
+        }
+    }
+
+    fn release(&mut self, value: Value) {
+        match value {
+            Value::Planes { at, .. } => self.planes.release(at),
+            Value::Vector { at, .. } => self.vectors.release(at),
+            Value::Input => {}
+        }
+    }
+
+    /// Of one position: done directly, and by the tiling.
+    fn convolution_flops(&self) -> (f64, f64) {
+        let Some(tiling) = &self.tiling else {
+            return (0.0, 0.0);
+        };
+        let pairs: usize = self
+            .drafts
+            .iter()
+            .map(|draft| match draft {
+                Draft::Conv3 { conv, .. } => conv.weights.len() / 9,
+                _ => 0,
+            })
+            .sum();
+        let pairs = 2.0 * pairs as f64;
+        (
+            pairs * (9 * self.board.area()) as f64,
+            pairs * tiling.multiplications() as f64,
+        )
+    }
+}
+
+/// Pieces of memory, used again once nobody reads them any more.
+#[derive(Default)]
+struct Slots {
+    blocks: Vec<usize>,
+    free: Vec<bool>,
+    pinned: Vec<bool>,
+}
+
+impl Slots {
+    fn take(&mut self, blocks: usize) -> usize {
+        if let Some(at) =
+            (0..self.free.len()).find(|&at| self.free[at] && self.blocks[at] == blocks)
+        {
+            self.free[at] = false;
+            return at;
+        }
+        self.blocks.push(blocks);
+        self.free.push(false);
+        self.pinned.push(false);
+        self.blocks.len() - 1
+    }
+
+    fn release(&mut self, at: usize) {
+        if !self.pinned[at] {
+            self.free[at] = true;
+        }
+    }
+
+    fn pin(&mut self, at: usize) -> bool {
+        std::mem::replace(&mut self.pinned[at], true)
+    }
+}

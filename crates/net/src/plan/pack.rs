@@ -1,0 +1,215 @@
+//! Weights in the order the kernels read them.
+
+use std::sync::Arc;
+
+use super::step::{FlatOrder, Step};
+use crate::kernels::gemm::Panel;
+use crate::kernels::memory::Buffer;
+use crate::kernels::sparse::SparseDense;
+use crate::kernels::tiling::Tiling;
+use crate::kernels::winograd::{Conv3, kernel_of, panels_of};
+use crate::kernels::{BLOCK, blocks};
+use crate::network::{Conv, Dense, Output};
+
+/// A step whose weights are not packed yet, so that all can be packed in parallel.
+pub(super) enum Draft<'a> {
+    LoadPlanes {
+        to: usize,
+    },
+    Conv3 {
+        conv: &'a Conv,
+        from: usize,
+        to: usize,
+        skip: Option<usize>,
+        slope: f32,
+    },
+    Conv1 {
+        conv: &'a Conv,
+        from: usize,
+        to: usize,
+        skip: Option<usize>,
+        slope: f32,
+    },
+    Flatten {
+        from: usize,
+        to: usize,
+        planes: usize,
+        order: FlatOrder,
+    },
+    Pool {
+        from: usize,
+        to: usize,
+        planes: usize,
+    },
+    DenseOnInput {
+        dense: &'a Dense,
+        to: usize,
+        slope: f32,
+    },
+    Dense {
+        dense: &'a Dense,
+        order: InputOrder,
+        from: usize,
+        to: usize,
+        skip: Option<usize>,
+        slope: f32,
+    },
+    Read {
+        from: usize,
+        outputs: Vec<Output>,
+        column: usize,
+    },
+}
+
+/// How the inputs of a dense layer are ordered in memory.
+#[derive(Clone, Copy)]
+pub(super) enum InputOrder {
+    AsWritten,
+    Blocked { area: usize },
+}
+
+/// Weights of a product of rows with a matrix.
+pub(super) struct Matrix {
+    pub(super) panels: Vec<Panel>,
+    pub(super) weights: Buffer,
+    pub(super) bias: Buffer,
+}
+
+impl Draft<'_> {
+    pub(super) fn pack(self, tiling: Option<&Arc<Tiling>>) -> Step {
+        match self {
+            Self::LoadPlanes { to } => Step::LoadPlanes { to },
+            Self::Conv3 {
+                conv,
+                from,
+                to,
+                skip,
+                slope,
+            } => Step::Conv3 {
+                conv: Conv3::new(
+                    tiling.expect("kept when a convolution needs it").clone(),
+                    conv,
+                ),
+                from,
+                to,
+                skip,
+                slope,
+                prepared: false,
+                prepares_next: false,
+                transient: false,
+            },
+            Self::Conv1 {
+                conv,
+                from,
+                to,
+                skip,
+                slope,
+            } => Step::Conv1 {
+                matrix: Matrix::of_conv(conv),
+                from,
+                to,
+                skip,
+                slope,
+            },
+            Self::Flatten {
+                from,
+                to,
+                planes,
+                order,
+            } => Step::Flatten {
+                from,
+                to,
+                planes,
+                order,
+            },
+            Self::Pool { from, to, planes } => Step::Pool { from, to, planes },
+            Self::DenseOnInput { dense, to, slope } => Step::DenseOnInput {
+                layer: SparseDense::new(dense),
+                bias: padded(&dense.bias),
+                to,
+                slope,
+            },
+            Self::Dense {
+                dense,
+                order,
+                from,
+                to,
+                skip,
+                slope,
+            } => Step::Dense {
+                matrix: Matrix::of_dense(dense, order),
+                from,
+                to,
+                skip,
+                slope,
+            },
+            Self::Read {
+                from,
+                outputs,
+                column,
+            } => Step::Read {
+                from,
+                outputs,
+                column,
+            },
+        }
+    }
+}
+
+impl Matrix {
+    fn of_conv(conv: &Conv) -> Self {
+        let (panels, len) = panels_of(conv);
+        let mut weights = Buffer::zeroed(len);
+        for (index, panel) in panels.iter().enumerate() {
+            for k in 0..panel.depth {
+                for lane in 0..BLOCK.min(conv.outputs() - index * BLOCK) {
+                    let kernel =
+                        kernel_of(conv, index * BLOCK + lane, panel.first_block * BLOCK + k);
+                    weights[panel.offset + k * BLOCK + lane] =
+                        kernel.map_or(0.0, |kernel| kernel[0]);
+                }
+            }
+        }
+        Self {
+            panels,
+            weights,
+            bias: padded(&conv.bias),
+        }
+    }
+
+    fn of_dense(dense: &Dense, order: InputOrder) -> Self {
+        let depth = dense.inputs;
+        let place = |input: usize| match order {
+            InputOrder::AsWritten => input,
+            InputOrder::Blocked { area } => {
+                let (plane, cell) = (input / area, input % area);
+                (plane / BLOCK * area + cell) * BLOCK + plane % BLOCK
+            }
+        };
+        let panels: Vec<Panel> = (0..blocks(dense.outputs))
+            .map(|index| Panel {
+                first_block: 0,
+                depth,
+                offset: index * depth * BLOCK,
+            })
+            .collect();
+        let mut weights = Buffer::zeroed(panels.len() * depth * BLOCK);
+        for (output, row) in dense.weights.chunks_exact(depth).enumerate() {
+            let offset = panels[output / BLOCK].offset + output % BLOCK;
+            for (input, &weight) in row.iter().enumerate() {
+                weights[offset + place(input) * BLOCK] = weight;
+            }
+        }
+        Self {
+            panels,
+            weights,
+            bias: padded(&dense.bias),
+        }
+    }
+}
+
+fn padded(bias: &[f32]) -> Buffer {
+    let mut buffer = Buffer::zeroed(blocks(bias.len()) * BLOCK);
+    buffer[..bias.len()].copy_from_slice(bias);
+    buffer
+}

@@ -1,0 +1,139 @@
+//! The steps of a program, and which of them go together.
+
+use super::pack::Matrix;
+use crate::kernels::memory::Buffer;
+use crate::kernels::sparse::SparseDense;
+use crate::kernels::winograd::Conv3;
+use crate::network::Output;
+
+/// One step; numbers are pieces of memory of the workspace.
+pub(super) enum Step {
+    /// The caller's planes, in blocks.
+    LoadPlanes { to: usize },
+    /// A 3x3 convolution.
+    Conv3 {
+        conv: Conv3,
+        from: usize,
+        to: usize,
+        skip: Option<usize>,
+        slope: f32,
+        /// The step before has moved the planes to the points already.
+        prepared: bool,
+        /// This step does it for the next one.
+        prepares_next: bool,
+        /// No later step reads the planes.
+        transient: bool,
+    },
+    /// A 1x1 convolution.
+    Conv1 {
+        matrix: Matrix,
+        from: usize,
+        to: usize,
+        skip: Option<usize>,
+        slope: f32,
+    },
+    /// Planes to vectors.
+    Flatten {
+        from: usize,
+        to: usize,
+        planes: usize,
+        order: FlatOrder,
+    },
+    /// Means and maxima of planes.
+    Pool {
+        from: usize,
+        to: usize,
+        planes: usize,
+    },
+    /// A dense layer on the caller's planes.
+    DenseOnInput {
+        layer: SparseDense,
+        bias: Buffer,
+        to: usize,
+        slope: f32,
+    },
+    /// A dense layer.
+    Dense {
+        matrix: Matrix,
+        from: usize,
+        to: usize,
+        skip: Option<usize>,
+        slope: f32,
+    },
+    /// The end of a head: its vector becomes part of the result.
+    Read {
+        from: usize,
+        outputs: Vec<Output>,
+        column: usize,
+    },
+}
+
+/// How the planes of a position follow one another in a vector.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum FlatOrder {
+    /// Plane, row, column.
+    Natural,
+    /// Block, row, column, plane of the block: sixteen neighbours in memory stay neighbours.
+    Blocked,
+}
+
+/// Marks 3x3 convolutions that follow one another: the first hands its tiles to the second while they are in the
+/// nearest cache, and keeps the planes only if someone else reads them, too.
+pub(super) fn join_convolutions(steps: &mut [Step]) {
+    for index in 0..steps.len() {
+        let Step::Conv3 {
+            to: written, skip, ..
+        } = steps[index]
+        else {
+            continue;
+        };
+        let in_place = skip == Some(written);
+        let joins =
+            matches!(steps.get(index + 1), Some(Step::Conv3 { from, .. }) if *from == written);
+        let skips = matches!(steps.get(index + 1), Some(Step::Conv3 { skip, .. }) if *skip == Some(written));
+        let later = steps[index + 1..].iter().skip(usize::from(joins));
+        let kept = skips
+            || later
+                .clone()
+                .find(|step| step.touches_planes(written))
+                .is_some_and(|step| step.reads_planes(written));
+        if let Step::Conv3 {
+            prepares_next,
+            transient,
+            ..
+        } = &mut steps[index]
+        {
+            *prepares_next = joins;
+            *transient = joins && !kept && !in_place;
+        }
+        if let Some(Step::Conv3 { prepared, .. }) = steps.get_mut(index + 1) {
+            *prepared = joins;
+        }
+    }
+}
+
+impl Step {
+    fn reads_planes(&self, piece: usize) -> bool {
+        match self {
+            Self::Conv3 { from, skip, .. } | Self::Conv1 { from, skip, .. } => {
+                *from == piece || *skip == Some(piece)
+            }
+            Self::Flatten { from, .. } | Self::Pool { from, .. } => *from == piece,
+            Self::LoadPlanes { .. }
+            | Self::DenseOnInput { .. }
+            | Self::Dense { .. }
+            | Self::Read { .. } => false,
+        }
+    }
+
+    /// Reads or writes them.
+    fn touches_planes(&self, piece: usize) -> bool {
+        let writes = match self {
+            Self::LoadPlanes { to } | Self::Conv3 { to, .. } | Self::Conv1 { to, .. } => {
+                *to == piece
+            }
+            _ => false,
+        };
+        writes || self.reads_planes(piece)
+    }
+}
