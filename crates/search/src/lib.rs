@@ -79,7 +79,7 @@ mod worker;
 
 pub use evaluate::{Evaluate, Evaluation, Rollout, SearchRng, Uniform};
 pub use game::{Game, Side, Turn};
-pub use rank::{RootMove, Snapshot, draw_by_visits};
+pub use rank::{RootMove, Snapshot, TreeShape, draw_by_visits};
 pub use search::Search;
 pub use settings::{
     ChanceLeaf, ChanceRule, Dirichlet, Fpu, FpuBase, Gumbel, Lcb, Puct, Rule, Settings, Sigma,

@@ -50,6 +50,18 @@ pub struct Snapshot<M> {
 }
 
 impl<M: Copy + Eq> Snapshot<M> {
+    pub(crate) fn empty() -> Self {
+        Snapshot {
+            side: None,
+            visits: 0,
+            playouts: 0,
+            value: 0.5,
+            evaluation: 0.5,
+            moves: Vec::new(),
+            gumbel_choice: None,
+        }
+    }
+
     /// The move to play: Gumbel's choice, or the first in order.
     pub fn best(&self) -> Option<M> {
         self.gumbel_choice
@@ -59,6 +71,31 @@ impl<M: Copy + Eq> Snapshot<M> {
     /// The statistics of a move.
     pub fn get(&self, mv: M) -> Option<&RootMove<M>> {
         self.moves.iter().find(|entry| entry.mv == mv)
+    }
+}
+
+/// The shape of the tree below the root.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TreeShape {
+    /// Nodes, the root included.
+    pub nodes: usize,
+    /// Nodes with at least one child node.
+    pub non_leaf_nodes: usize,
+    /// Sum of all nodes' distances from the root.
+    pub depth_sum: usize,
+    /// Largest distance from the root.
+    pub depth_max: usize,
+}
+
+impl TreeShape {
+    /// Mean distance from the root.
+    pub fn average_depth(&self) -> f64 {
+        self.depth_sum as f64 / self.nodes.max(1) as f64
+    }
+
+    /// Mean number of child nodes of the nodes that have any.
+    pub fn average_children(&self) -> f64 {
+        self.nodes.saturating_sub(1) as f64 / self.non_leaf_nodes.max(1) as f64
     }
 }
 

@@ -9,7 +9,7 @@ use rand_distr::Gamma;
 use crate::evaluate::SearchRng;
 use crate::game::{Game, Side};
 use crate::gumbel::{self, RootGumbel};
-use crate::node::{Child, Edge, Kind, NodeId};
+use crate::node::{Child, Edge, Kind, Node, NodeId};
 use crate::rank::{RootMove, Snapshot, Standing, better_first};
 use crate::settings::{Dirichlet, Lcb, Settings, Sigma};
 use crate::student::StudentTable;
@@ -191,18 +191,11 @@ impl<G: Game> Tree<G> {
         contenders <= 1
     }
 
-    /// The root's statistics, best move first.
-    pub fn snapshot(&self, lcb: &Lcb, quantiles: &StudentTable) -> Snapshot<G::Move> {
+    /// The root's statistics, best move first, each line cut to its first
+    /// move; and the edge of each move.
+    pub fn snapshot(&self, lcb: &Lcb, quantiles: &StudentTable) -> (Snapshot<G::Move>, Vec<usize>) {
         let Some(root) = self.root() else {
-            return Snapshot {
-                side: None,
-                visits: 0,
-                playouts: 0,
-                value: 0.5,
-                evaluation: 0.5,
-                moves: Vec::new(),
-                gumbel_choice: None,
-            };
+            return (Snapshot::empty(), Vec::new());
         };
         let node = &self.arena[root];
         let side = match node.kind {
@@ -210,29 +203,28 @@ impl<G: Game> Tree<G> {
             _ => None,
         };
         let mut standings = self.standings(root, side.unwrap_or(Side::First), quantiles);
-        sort(&mut standings, lcb);
-        let moves = standings
-            .into_iter()
-            .enumerate()
-            .map(|(order, (edge, standing))| RootMove {
-                mv: node.edges[edge].mv,
-                visits: standing.visits,
-                winrate: (standing.visits > 0).then_some(standing.mean),
-                prior: standing.prior,
-                lcb: standing.lcb,
-                order,
-                pv: self.line_from(root, edge, lcb, quantiles),
-            })
-            .collect();
-        Snapshot {
+        let most = standings.iter().map(|entry| entry.1.visits).max();
+        let order = better_first(lcb, most.unwrap_or(0));
+        standings.sort_by(|a, b| order(&a.1, &b.1));
+        let root_move = |(order, (edge, standing)): (usize, &(usize, Standing))| RootMove {
+            mv: node.edges[*edge].mv,
+            visits: standing.visits,
+            winrate: (standing.visits > 0).then_some(standing.mean),
+            prior: standing.prior,
+            lcb: standing.lcb,
+            order,
+            pv: vec![node.edges[*edge].mv],
+        };
+        let snapshot = Snapshot {
             side,
             visits: self.root_visits(root),
             playouts: self.run.finished,
             value: node.mean(),
             evaluation: node.evaluation,
-            moves,
+            moves: standings.iter().enumerate().map(root_move).collect(),
             gumbel_choice: side.and_then(|side| self.gumbel_choice(root, side)),
-        }
+        };
+        (snapshot, standings.iter().map(|entry| entry.0).collect())
     }
 
     /// The improved policy of the root.
@@ -266,48 +258,36 @@ impl<G: Game> Tree<G> {
         Some(self.arena[root].edges[edge].mv)
     }
 
-    /// Edge and standing of every move that may be played.
+    /// Edge and standing of every root move that may be played.
     fn standings(
         &self,
-        id: NodeId,
+        root: NodeId,
         side: Side,
         quantiles: &StudentTable,
     ) -> Vec<(usize, Standing)> {
-        let is_root = self.root() == Some(id);
-        let mut standings = Vec::new();
-        for (index, edge) in self.arena[id].edges.iter().enumerate() {
-            if is_root && !self.view.allows(index) {
-                continue;
-            }
-            let mut standing = Standing {
-                visits: 0,
-                mean: 0.0,
-                lcb: None,
-                prior: match is_root {
-                    true => self.view.prior(index, edge.prior),
-                    false => f64::from(edge.prior),
+        let edges = self.arena[root].edges.iter().enumerate();
+        let allowed = edges.filter(|(index, _)| self.view.allows(*index));
+        let standings = allowed.filter_map(|(index, edge)| {
+            let prior = self.view.prior(index, edge.prior);
+            let standing = match edge.child() {
+                Child::Invalid => return None,
+                Child::Node(child) if self.arena[child].visits > 0 => {
+                    standing(&self.arena[child], prior, side, quantiles)
+                }
+                Child::Node(_) | Child::Untried => Standing {
+                    visits: 0,
+                    mean: 0.0,
+                    lcb: None,
+                    prior,
                 },
             };
-            match edge.child() {
-                Child::Invalid => continue,
-                Child::Untried => {}
-                Child::Node(child) => {
-                    let child = &self.arena[child];
-                    standing.visits = child.visits;
-                    standing.mean = side.view(child.mean());
-                    standing.lcb = child.variance().map(|variance| {
-                        let deviation = (variance / f64::from(child.visits)).sqrt();
-                        standing.mean - quantiles.quantile(child.visits - 1) * deviation
-                    });
-                }
-            }
-            standings.push((index, standing));
-        }
-        standings
+            Some((index, standing))
+        });
+        standings.collect()
     }
 
     /// The expected line through an edge: the best visited move each time.
-    fn line_from(
+    pub fn line_from(
         &self,
         id: NodeId,
         edge: usize,
@@ -317,27 +297,56 @@ impl<G: Game> Tree<G> {
         let mut line = vec![self.arena[id].edges[edge].mv];
         let mut child = self.arena[id].edges[edge].child();
         while let Child::Node(id) = child {
-            let node = &self.arena[id];
-            let side = match node.kind {
-                Kind::Player(side) => side,
-                Kind::Chance => Side::First,
-                _ => break,
-            };
-            let mut standings = self.standings(id, side, quantiles);
-            standings.retain(|entry| entry.1.visits > 0);
-            let best = if node.kind == Kind::Chance {
-                standings.iter().max_by_key(|entry| entry.1.visits)
-            } else {
-                sort(&mut standings, lcb);
-                standings.first()
-            };
-            let Some(&(edge, _)) = best else {
+            let Some(edge) = self.best_visited(id, lcb, quantiles) else {
                 break;
             };
-            line.push(node.edges[edge].mv);
-            child = node.edges[edge].child();
+            line.push(self.arena[id].edges[edge].mv);
+            child = self.arena[id].edges[edge].child();
         }
         line
+    }
+
+    /// The best visited edge of an inner node; a chance node's likeliest.
+    fn best_visited(&self, id: NodeId, lcb: &Lcb, quantiles: &StudentTable) -> Option<usize> {
+        let node = &self.arena[id];
+        let visited = || {
+            let tried = node.edges.iter().enumerate().take(node.tried as usize);
+            tried.filter_map(|(index, edge)| match edge.child() {
+                Child::Node(child) if self.arena[child].visits > 0 => Some((index, edge, child)),
+                _ => None,
+            })
+        };
+        let most = visited()
+            .map(|(_, _, child)| self.arena[child].visits)
+            .max()?;
+        let Kind::Player(side) = node.kind else {
+            return visited()
+                .find(|(_, _, child)| self.arena[*child].visits == most)
+                .map(|(index, ..)| index);
+        };
+        let order = better_first(lcb, most);
+        visited()
+            .map(|(index, edge, child)| {
+                let prior = f64::from(edge.prior);
+                (index, standing(&self.arena[child], prior, side, quantiles))
+            })
+            .min_by(|a, b| order(&a.1, &b.1))
+            .map(|(index, _)| index)
+    }
+}
+
+/// How a visited child stands for the side to move.
+fn standing<M>(child: &Node<M>, prior: f64, side: Side, quantiles: &StudentTable) -> Standing {
+    let mean = side.view(child.mean());
+    let lcb = child.variance().map(|variance| {
+        let deviation = (variance / f64::from(child.visits)).sqrt();
+        mean - quantiles.quantile(child.visits - 1) * deviation
+    });
+    Standing {
+        visits: child.visits,
+        mean,
+        lcb,
+        prior,
     }
 }
 
@@ -351,12 +360,6 @@ fn closed(edge: usize) -> crate::select::Candidate {
         expanding: false,
         open: false,
     }
-}
-
-fn sort(standings: &mut [(usize, Standing)], lcb: &Lcb) {
-    let most = standings.iter().map(|entry| entry.1.visits).max();
-    let order = better_first(lcb, most.unwrap_or(0));
-    standings.sort_by(|a, b| order(&a.1, &b.1));
 }
 
 /// One draw of a symmetric Dirichlet distribution.

@@ -8,13 +8,16 @@ use rand::{Rng, SeedableRng};
 use crate::evaluate::{Evaluate, SearchRng};
 use crate::game::{Game, Turn};
 use crate::node::{Child, Kind, NodeId};
-use crate::rank::Snapshot;
+use crate::rank::{Snapshot, TreeShape};
 use crate::run::Run;
 use crate::settings::{ChanceLeaf, Lcb, Settings, Sigma};
 use crate::student::StudentTable;
 use crate::task::{SearchReport, StopReason, Task};
 use crate::tree::{Tree, edges_by_prior};
 use crate::worker::{Context, Shared, Worker, check_value, outcome_edges};
+
+/// Lines a snapshot follows before it lets workers at the tree again.
+const LINES_AT_ONCE: usize = 8;
 
 /// A tree search over one game.
 ///
@@ -115,11 +118,34 @@ impl<G: Game> Search<G> {
         u64::from(self.shared.lock().arena[node].visits)
     }
 
-    /// The root's statistics. May be called while a search runs, which it
-    /// holds up only for the time of copying them.
+    /// The root's statistics. May be called while a search runs: it holds
+    /// workers up for the copying of the root's numbers, and then for a few
+    /// lines at a time, which may thus be a little fresher than the numbers.
     pub fn snapshot(&self) -> Snapshot<G::Move> {
         let Ranking { lcb, quantiles } = self.ranking().clone();
-        self.shared.lock().snapshot(&lcb, &quantiles)
+        let tree = self.shared.lock();
+        let (root, epoch) = (tree.root(), tree.epoch);
+        let (mut snapshot, edges) = tree.snapshot(&lcb, &quantiles);
+        drop(tree);
+        let Some(root) = root else {
+            return snapshot;
+        };
+        let lines = snapshot.moves.chunks_mut(LINES_AT_ONCE);
+        for (moves, edges) in lines.zip(edges.chunks(LINES_AT_ONCE)) {
+            let tree = self.shared.lock();
+            if tree.epoch != epoch {
+                break;
+            }
+            for (entry, &edge) in moves.iter_mut().zip(edges) {
+                entry.pv = tree.line_from(root, edge, &lcb, &quantiles);
+            }
+        }
+        snapshot
+    }
+
+    /// The shape of the tree below the root; walks all of it.
+    pub fn shape(&self) -> TreeShape {
+        self.shared.lock().shape()
     }
 
     /// The root's policy improved by the values found (Danihelka et al.,
@@ -132,7 +158,7 @@ impl<G: Game> Search<G> {
     pub fn clear(&self) {
         let _turn = self.turn();
         let mut tree = self.shared.lock();
-        *tree = Tree::new(tree.arena.limit());
+        tree.clear();
     }
 
     /// Forgets what is not below the root: earlier positions and moves not
@@ -146,7 +172,7 @@ impl<G: Game> Search<G> {
     fn seek(&self, root: &G) -> NodeId {
         let mut tree = self.shared.lock();
         if tree.broken {
-            *tree = Tree::new(tree.arena.limit());
+            tree.clear();
         }
         tree.run = Run::default();
         let anchors = tree.anchors();
@@ -208,6 +234,7 @@ impl<G: Game> Search<G> {
             evaluator.evaluate(std::slice::from_ref(state), rng, &mut evaluations);
             assert_eq!(evaluations.len(), 1, "one leaf wants one evaluation");
         }
+        let evaluated = evaluations.len() as u64;
         let evaluation = evaluations.pop();
         let value = evaluation.as_ref().and_then(|evaluation| evaluation.value);
         value.into_iter().for_each(check_value);
@@ -223,7 +250,8 @@ impl<G: Game> Search<G> {
         };
         let mut tree = self.shared.lock();
         tree.keep_children(node, &mut edges);
-        tree.run.evaluations += u64::from(value.is_some());
+        tree.run.evaluations += evaluated;
+        tree.run.batches += evaluated;
         tree.expand_root(node, kind, value, edges);
     }
 

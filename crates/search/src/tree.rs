@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::evaluate::SearchRng;
 use crate::game::{Game, Side};
 use crate::node::{Arena, Child, Edge, Kind, NodeId};
+use crate::rank::TreeShape;
 use crate::root::RootView;
 use crate::run::Run;
 use crate::select::{self, Candidate, Chooser};
@@ -97,6 +98,8 @@ pub(crate) struct Tree<G: Game> {
     pub run: Run,
     /// A worker panicked and left claims behind.
     pub broken: bool,
+    /// Changes whenever nodes seen before may be gone.
+    pub epoch: u64,
     candidates: Vec<Candidate>,
 }
 
@@ -108,8 +111,16 @@ impl<G: Game> Tree<G> {
             view: RootView::default(),
             run: Run::default(),
             broken: false,
+            epoch: 0,
             candidates: Vec::new(),
         }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        let epoch = self.epoch + 1;
+        *self = Tree::new(self.arena.limit());
+        self.epoch = epoch;
     }
 
     /// The root, once there is one.
@@ -146,6 +157,7 @@ impl<G: Game> Tree<G> {
         }
         self.anchors.push(Anchor { state, node });
         self.view = RootView::default();
+        self.epoch += 1;
         if self.arena.fill() > FORGET_FILL {
             self.forget_all_but_root();
         }
@@ -281,6 +293,26 @@ impl<G: Game> Tree<G> {
         self.arena[parent].edges[edge].set_child(Child::Invalid);
         self.arena.remove(node);
         self.run.discarded += 1;
+    }
+
+    /// Counts the nodes below the root.
+    pub fn shape(&self) -> TreeShape {
+        let mut shape = TreeShape::default();
+        let mut open: Vec<(NodeId, usize)> =
+            self.root().map(|root| (root, 0)).into_iter().collect();
+        while let Some((id, depth)) = open.pop() {
+            shape.nodes += 1;
+            shape.depth_sum += depth;
+            shape.depth_max = shape.depth_max.max(depth);
+            let before = open.len();
+            for edge in &self.arena[id].edges {
+                if let Child::Node(child) = edge.child() {
+                    open.push((child, depth + 1));
+                }
+            }
+            shape.non_leaf_nodes += usize::from(open.len() > before);
+        }
+        shape
     }
 
     /// What formulas see of all edges of the root.
@@ -464,10 +496,43 @@ pub(crate) fn edges_by_prior<M: Copy>(priors: &[(M, f32)]) -> Vec<Edge<M>> {
         true => clean(prior) / total,
         false => 1.0 / priors.len() as f32,
     };
-    let mut edges: Vec<_> = priors
-        .iter()
-        .map(|&(mv, prior)| Edge::new(mv, share(prior)))
+    // Sorting integers is fast: the bits of floats that are not negative
+    // order as the floats do, and the index below them keeps ties in place.
+    let mut keys: Vec<u64> = (priors.iter().enumerate())
+        .map(|(index, &(_, prior))| {
+            let descending = u64::from(u32::MAX - share(prior).to_bits());
+            (descending << 32) | index as u64
+        })
         .collect();
-    edges.sort_by(|a, b| b.prior.total_cmp(&a.prior));
-    edges
+    keys.sort_unstable();
+    keys.into_iter()
+        .map(|key| {
+            let (mv, prior) = priors[(key & u64::from(u32::MAX)) as usize];
+            Edge::new(mv, share(prior))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_are_normalised_and_sorted_with_ties_in_order() {
+        let edges = edges_by_prior(&[('a', 1.0), ('b', 4.0), ('c', 1.0), ('d', 2.0)]);
+        let moves: String = edges.iter().map(|edge| edge.mv).collect();
+        assert_eq!(moves, "bdac");
+        assert_eq!(edges[0].prior, 0.5);
+    }
+
+    #[test]
+    fn useless_priors_become_equal_and_bad_ones_nothing() {
+        let edges = edges_by_prior(&[('a', 0.0), ('b', 0.0)]);
+        assert_eq!((edges[0].mv, edges[1].prior), ('a', 0.5));
+        let edges = edges_by_prior(&[('a', f32::NAN), ('b', 3.0), ('c', -1.0)]);
+        assert_eq!(
+            (edges[0].mv, edges[0].prior, edges[2].prior),
+            ('b', 1.0, 0.0)
+        );
+    }
 }
