@@ -2,7 +2,11 @@
 
 use sgf_parse::{GameTree, SgfNode, go::Prop};
 
-use super::{NodeId, Place, Problem, Property, SgfError, Tree, decode::decode, scan};
+use super::{
+    NodeId, Place, Problem, Property, SgfError, Tree,
+    decode::decode,
+    scan::{self, Scanned},
+};
 
 /// The games of a file.
 #[derive(Clone, Debug)]
@@ -27,15 +31,14 @@ pub fn read(bytes: &[u8]) -> Result<Collection, SgfError> {
 
 /// Reads the games of a text.
 pub fn read_text(text: &str) -> Result<Vec<Tree>, SgfError> {
-    let clean = scan::games(text)?;
-    clean
-        .iter()
+    scan::games(text)?
+        .into_iter()
         .enumerate()
         .map(|(index, game)| read_game(index + 1, game))
         .collect()
 }
 
-fn read_game(number: usize, clean_text: &str) -> Result<Tree, SgfError> {
+fn read_game(number: usize, scanned: Scanned) -> Result<Tree, SgfError> {
     let error = |problem, property: Option<&str>| SgfError {
         place: Place {
             game: number,
@@ -45,9 +48,9 @@ fn read_game(number: usize, clean_text: &str) -> Result<Tree, SgfError> {
         },
         problem,
     };
-    let parsed = sgf_parse::parse(clean_text).map_err(|e| error(Problem::Parser(e), None))?;
+    let parsed = sgf_parse::parse(&scanned.clean).map_err(|e| error(Problem::Parser(e), None))?;
     match parsed.into_iter().next() {
-        Some(GameTree::GoGame(root)) => Ok(tree_from(number, root)),
+        Some(GameTree::GoGame(root)) => Ok(tree_from(number, root, scanned.nodes)),
         Some(GameTree::Unknown(root)) => {
             let game = root.get_property("GM").map(ToString::to_string);
             let value = game.unwrap_or_default();
@@ -58,63 +61,21 @@ fn read_game(number: usize, clean_text: &str) -> Result<Tree, SgfError> {
     }
 }
 
-/// Nodes are taken off one by one, so that not even the longest game overflows the stack when
-/// the parser's nested nodes are dropped.
-fn tree_from(number: usize, root: SgfNode<Prop>) -> Tree {
+/// The parser's tree with the scanner's properties: both number nodes in the order of the
+/// text. Nodes are taken off one by one, so that not even the longest game overflows the stack
+/// when the parser's nested nodes are dropped.
+fn tree_from(number: usize, root: SgfNode<Prop>, properties: Vec<Vec<Property>>) -> Tree {
     let mut tree = Tree::empty(number);
     let mut open: Vec<(Option<NodeId>, SgfNode<Prop>)> = vec![(None, root)];
+    let mut properties = properties.into_iter();
     while let Some((parent, mut node)) = open.pop() {
         let id = match parent {
             Some(parent) => tree.add_child(parent),
             None => tree.root(),
         };
-        tree.set_properties(id, node.properties.iter().map(property_from));
+        tree.set_properties(id, properties.next().unwrap_or_default());
         let children = std::mem::take(&mut node.children);
         open.extend(children.into_iter().rev().map(|child| (Some(id), child)));
     }
     tree
-}
-
-/// The values as text, without escapes. Lists come from sets without an order; they are sorted
-/// so that the same file always reads the same.
-fn property_from(prop: &Prop) -> Property {
-    match prop {
-        Prop::Unknown(name, values) | Prop::Invalid(name, values) => Property {
-            name: name.clone(),
-            values: values.clone(),
-        },
-        // Few programs know the way to write two sides of a square.
-        Prop::SZ((columns, rows)) if columns == rows => Property {
-            name: "SZ".to_owned(),
-            values: vec![columns.to_string()],
-        },
-        known => {
-            let written = known.to_string();
-            let (name, values) = written.split_once('[').unwrap_or((&written, ""));
-            let mut values = split_values(values);
-            values.sort_unstable();
-            Property {
-                name: name.to_owned(),
-                values,
-            }
-        }
-    }
-}
-
-/// Undoes `value][value]`.
-fn split_values(written: &str) -> Vec<String> {
-    let mut values = Vec::new();
-    let mut value = String::new();
-    let mut chars = written.chars();
-    while let Some(char) = chars.next() {
-        match char {
-            '\\' => value.extend(chars.next()),
-            ']' => {
-                values.push(std::mem::take(&mut value));
-                chars.next();
-            }
-            _ => value.push(char),
-        }
-    }
-    values
 }

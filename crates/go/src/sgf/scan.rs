@@ -3,19 +3,29 @@
 //! `sgf-parse` reads one clean game tree but does not say where a damaged one went wrong, so
 //! this pass runs first: it knows the place of everything it meets, skips what mailers and
 //! web pages leave around games, and hands on each game with line breaks and names as FF\[4\]
-//! writes them.
+//! writes them. It also keeps the properties as they stand, because the parser turns lists
+//! into sets without an order.
 
 use std::{iter::Peekable, str::Chars};
 
-use super::{Place, Problem, SgfError};
+use super::{Place, Problem, Property, SgfError};
 
-/// The clean text of each game.
-pub(super) fn games(text: &str) -> Result<Vec<String>, SgfError> {
+/// A game without damage.
+#[derive(Default)]
+pub(super) struct Scanned {
+    /// Its text, cleaned.
+    pub clean: String,
+    /// The properties of each node, in the order of the text.
+    pub nodes: Vec<Vec<Property>>,
+}
+
+/// Each game of a text.
+pub(super) fn games(text: &str) -> Result<Vec<Scanned>, SgfError> {
     let mut scanner = Scanner {
         chars: text.chars().peekable(),
         line: 1,
         place: Place::default(),
-        clean: String::new(),
+        game: Scanned::default(),
     };
     let mut games = Vec::new();
     while scanner.skip_to_game() {
@@ -23,9 +33,8 @@ pub(super) fn games(text: &str) -> Result<Vec<String>, SgfError> {
             game: games.len() + 1,
             ..Place::default()
         };
-        scanner.clean = String::with_capacity(text.len().min(1 << 16));
         scanner.game()?;
-        games.push(std::mem::take(&mut scanner.clean));
+        games.push(std::mem::take(&mut scanner.game));
     }
     if games.is_empty() {
         scanner.place.game = 1;
@@ -49,7 +58,7 @@ struct Scanner<'a> {
     chars: Peekable<Chars<'a>>,
     line: usize,
     place: Place,
-    clean: String,
+    game: Scanned,
 }
 
 impl Scanner<'_> {
@@ -67,7 +76,7 @@ impl Scanner<'_> {
     }
 
     fn game(&mut self) -> Result<(), SgfError> {
-        self.clean.push('(');
+        self.game.clean.push('(');
         let mut depth = 1;
         let mut expect = Expect::Node;
         while depth > 0 {
@@ -80,18 +89,19 @@ impl Scanner<'_> {
                 (';', Expect::Variation) => return Err(self.error(Problem::NodeAfterVariations)),
                 (';', _) => {
                     self.place.node += 1;
-                    self.clean.push(';');
+                    self.game.nodes.push(Vec::new());
+                    self.game.clean.push(';');
                     expect = Expect::Anything;
                 }
                 ('(' | ')', Expect::Node) => return Err(self.error(Problem::EmptyVariation)),
                 ('(', _) => {
                     depth += 1;
-                    self.clean.push('(');
+                    self.game.clean.push('(');
                     expect = Expect::Node;
                 }
                 (')', _) => {
                     depth -= 1;
-                    self.clean.push(')');
+                    self.game.clean.push(')');
                     expect = Expect::Variation;
                 }
                 ('[', _) => return Err(self.error(Problem::NoName)),
@@ -116,22 +126,31 @@ impl Scanner<'_> {
         if capitals.is_empty() {
             return Err(self.error(Problem::Unexpected(first_letter)));
         }
-        self.clean.push_str(&capitals);
-        self.place.property = Some(capitals);
+        self.game.clean.push_str(&capitals);
+        self.place.property = Some(capitals.clone());
         self.skip_whitespace();
         if self.chars.peek() != Some(&'[') {
             return Err(self.error(Problem::NoValue));
         }
+        let mut values = Vec::new();
         while self.chars.next_if_eq(&'[').is_some() {
-            self.value()?;
+            values.push(self.value()?);
             self.skip_whitespace();
         }
+        let name = capitals;
+        self.game
+            .nodes
+            .last_mut()
+            .expect("a property stands in a node")
+            .push(Property { name, values });
         Ok(())
     }
 
-    /// Copies a value up to its `]`. Line breaks become one `\n` each; escaped ones vanish.
-    fn value(&mut self) -> Result<(), SgfError> {
-        self.clean.push('[');
+    /// Copies a value up to its `]` and returns it without escapes. Line breaks become one `\n`
+    /// each; escaped ones vanish.
+    fn value(&mut self) -> Result<String, SgfError> {
+        let mut value = String::new();
+        self.game.clean.push('[');
         let opening_line = self.line;
         let unclosed = |scanner: &mut Self| {
             scanner.line = opening_line;
@@ -144,13 +163,19 @@ impl Scanner<'_> {
                 Some('\\') => match self.next() {
                     None => return Err(unclosed(self)),
                     Some('\n') => {}
-                    Some(escaped) => self.clean.extend(['\\', escaped]),
+                    Some(escaped) => {
+                        value.push(escaped);
+                        self.game.clean.extend(['\\', escaped]);
+                    }
                 },
-                Some(char) => self.clean.push(char),
+                Some(char) => {
+                    value.push(char);
+                    self.game.clean.push(char);
+                }
             }
         }
-        self.clean.push(']');
-        Ok(())
+        self.game.clean.push(']');
+        Ok(value)
     }
 
     fn skip_whitespace(&mut self) {

@@ -252,12 +252,8 @@ impl Tree {
         self.set(node, "LB", values);
     }
 
-    pub(super) fn set_properties(
-        &mut self,
-        node: NodeId,
-        properties: impl Iterator<Item = Property>,
-    ) {
-        self.nodes[node.0].properties = properties.collect();
+    pub(super) fn set_properties(&mut self, node: NodeId, properties: Vec<Property>) {
+        self.nodes[node.0].properties = properties;
     }
 
     /// An error about a property of a node.
