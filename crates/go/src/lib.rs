@@ -16,11 +16,15 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod benson;
 mod board;
 mod color;
+mod diagram;
 mod game;
 mod handicap;
+mod ladder;
 mod moves;
+mod net;
 mod point;
 mod points;
 mod score;
@@ -28,11 +32,15 @@ pub mod sgf;
 mod symmetry;
 mod zobrist;
 
+pub use benson::{Benson, Life};
 pub use board::{Board, Illegal, SetupError, Stones, Undo};
 pub use color::Color;
+pub use diagram::{Diagram, DiagramError};
 pub use game::{Game, HISTORY};
 pub use handicap::{fixed_handicap, max_fixed_handicap, star_points};
+pub use ladder::{First, LadderReader, Reading, Verdict};
 pub use moves::{Move, VertexError, column_letter};
+pub use net::{NetReader, NetReading};
 pub use point::{BoardSize, Point};
 pub use points::PointSet;
 pub use score::{Komi, Score};

@@ -1,0 +1,448 @@
+//! Ladders, read exactly: can a block be captured by atari after atari?
+//!
+//! The attacker plays only on liberties of the prey, which must then have one liberty left; the
+//! defender extends there or captures a neighbouring block that is in atari itself. Three
+//! liberties on the attacker's turn are an escape. Throw-ins, snapbacks, double ataris and the
+//! capture of chasers need no rule of their own: they are such moves.
+//!
+//! Kos are decided as if the defender had a threat for each and the attacker none: the
+//! defender may retake a ko at once, the attacker may not. A chase that comes back to a
+//! position it has been in goes to the attacker: that is a double ko, in which the defender
+//! needs another threat each time round.
+
+use crate::{Board, Color, Point, PointSet, Undo};
+
+/// Enough for any ladder met in play; more than this means a maze of captures.
+pub const DEFAULT_NODES: usize = 25_000;
+
+/// The prey is out when it has this many liberties on the attacker's turn.
+const LIBERTIES_TO_ESCAPE: usize = 3;
+
+/// How a ladder ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// The prey is captured.
+    Captured,
+    /// The prey gets away.
+    Escapes,
+    /// The node budget was used up before the answer was known.
+    Unknown,
+}
+
+/// Who moves first in a reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum First {
+    /// The side that wants to capture.
+    Attacker,
+    /// The side that owns the prey.
+    Defender,
+}
+
+/// All there is to say about a ladder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// How it ends.
+    pub verdict: Verdict,
+    /// The first moves that reach that end for the side that gains by it: the attacker's
+    /// capturing moves, or the defender's saving ones. Empty when the other side moves first.
+    pub working_moves: Vec<Point>,
+    /// The line of play: the winning side plays a working move, the other resists longest.
+    pub line: Vec<(Color, Point)>,
+    /// How many moves were tried.
+    pub nodes: usize,
+}
+
+/// Reads ladders. It keeps its memory from reading to reading.
+pub struct LadderReader {
+    budget: usize,
+    nodes: usize,
+    exhausted: bool,
+    prey: Point,
+    attacker: Color,
+    defender: Color,
+    /// Hashes of the positions on the way to the current one, in turns.
+    path: Vec<u64>,
+    /// With a line wanted: the best line from each depth on.
+    lines: Option<Vec<Vec<Point>>>,
+    /// With a shadow wanted: every point a move of the reading was played on.
+    shadow: Option<PointSet>,
+}
+
+impl Default for LadderReader {
+    fn default() -> LadderReader {
+        LadderReader::new(DEFAULT_NODES)
+    }
+}
+
+impl LadderReader {
+    /// A reader that tries at most `nodes` moves for one answer.
+    pub fn new(nodes: usize) -> LadderReader {
+        LadderReader {
+            budget: nodes,
+            nodes: 0,
+            exhausted: false,
+            prey: Point::new(0, 0),
+            attacker: Color::Black,
+            defender: Color::White,
+            path: Vec::new(),
+            lines: None,
+            shadow: None,
+        }
+    }
+
+    /// How the ladder on the block at `prey` ends. The board is used to try moves on and is
+    /// returned as it was.
+    ///
+    /// With the attacker to move, a ko on the board binds him. With the defender to move, the
+    /// prey escapes unless it is in atari.
+    ///
+    /// # Panics
+    /// If there is no stone at `prey`.
+    pub fn verdict(&mut self, board: &mut Board, prey: Point, first: First) -> Verdict {
+        self.start(board, prey);
+        let captured = match first {
+            First::Attacker => self.attack(board),
+            First::Defender => self.defend(board),
+        };
+        self.conclude(captured)
+    }
+
+    /// The moves with which the attacker, moving first, captures the block at `prey`. The
+    /// second value is false when the budget ran out on a move, which then is not listed.
+    pub fn capturing_moves(&mut self, board: &mut Board, prey: Point) -> (Vec<Point>, bool) {
+        self.start(board, prey);
+        let liberties: Vec<Point> = board.liberties(prey).collect();
+        let mut complete = true;
+        let mut working = Vec::new();
+        if liberties.len() >= LIBERTIES_TO_ESCAPE {
+            return (working, complete);
+        }
+        for &liberty in &liberties {
+            self.restart(board);
+            if board.check(liberty, self.attacker).is_ok() {
+                let captured = liberties.len() == 1 || self.try_attack(board, liberty);
+                complete &= !self.exhausted;
+                if captured && !self.exhausted {
+                    working.push(liberty);
+                }
+            }
+        }
+        (working, complete)
+    }
+
+    /// The moves with which the defender, moving first, gets the block at `prey` out of atari
+    /// and away. Empty too when it is not in atari. The second value as above.
+    pub fn saving_moves(&mut self, board: &mut Board, prey: Point) -> (Vec<Point>, bool) {
+        self.start(board, prey);
+        let mut complete = true;
+        let mut working = Vec::new();
+        if board.liberty_count(prey) > 1 {
+            return (working, complete);
+        }
+        for defence in self.defences(board) {
+            self.restart(board);
+            if board.is_suicide(defence, self.defender) {
+                continue;
+            }
+            let captured = self.try_defence(board, defence);
+            complete &= !self.exhausted;
+            if !captured && !self.exhausted {
+                working.push(defence);
+            }
+        }
+        (working, complete)
+    }
+
+    /// The verdict with the working moves and the whole line of play.
+    pub fn read(&mut self, board: &Board, prey: Point, first: First) -> Reading {
+        let mut board = board.clone();
+        self.lines = Some(Vec::new());
+        let verdict = self.verdict(&mut board, prey, first);
+        let lines = self.lines.take().unwrap_or_default();
+        let nodes = self.nodes;
+        let (working_moves, _) = match (verdict, first) {
+            (Verdict::Captured, First::Attacker) => self.capturing_moves(&mut board, prey),
+            (Verdict::Escapes, First::Defender) => self.saving_moves(&mut board, prey),
+            _ => (Vec::new(), true),
+        };
+        let starter = match first {
+            First::Attacker => self.attacker,
+            First::Defender => self.defender,
+        };
+        let turns = [starter, starter.opponent()].into_iter().cycle();
+        let line = match verdict {
+            Verdict::Unknown => Vec::new(),
+            _ => turns
+                .zip(lines.into_iter().next().unwrap_or_default())
+                .collect(),
+        };
+        Reading {
+            verdict,
+            working_moves,
+            line,
+            nodes,
+        }
+    }
+
+    /// Like [`LadderReader::verdict`], with every point the reading played on: a move elsewhere
+    /// that touches none of them cannot change the result.
+    pub(crate) fn verdict_with_shadow(
+        &mut self,
+        board: &mut Board,
+        prey: Point,
+        first: First,
+    ) -> (Verdict, PointSet) {
+        self.shadow = Some(PointSet::EMPTY);
+        let verdict = self.verdict(board, prey, first);
+        (verdict, self.shadow.take().unwrap_or_default())
+    }
+
+    /// How many moves the last answer took.
+    pub fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    fn start(&mut self, board: &Board, prey: Point) {
+        let Some(defender) = board.stone(prey) else {
+            panic!("there is no stone at {prey} to read a ladder for");
+        };
+        self.prey = prey;
+        self.defender = defender;
+        self.attacker = defender.opponent();
+        self.restart(board);
+    }
+
+    fn restart(&mut self, board: &Board) {
+        self.nodes = 0;
+        self.exhausted = false;
+        self.path.clear();
+        self.path.push(board.hash());
+        if let Some(lines) = &mut self.lines {
+            lines.clear();
+            lines.push(Vec::new());
+        }
+    }
+
+    fn conclude(&self, captured: bool) -> Verdict {
+        match captured {
+            _ if self.exhausted => Verdict::Unknown,
+            true => Verdict::Captured,
+            false => Verdict::Escapes,
+        }
+    }
+
+    /// Attacker to move: is the prey captured?
+    fn attack(&mut self, board: &mut Board) -> bool {
+        self.begin_line();
+        match board.liberty_count(self.prey) {
+            1 => self.take(board),
+            2 => self.attack_two_liberties(board),
+            _ => false,
+        }
+    }
+
+    /// The prey is in atari; only a ko can keep the attacker from taking it.
+    fn take(&mut self, board: &Board) -> bool {
+        let Some(last) = board.liberties(self.prey).next() else {
+            return true;
+        };
+        if board.ko_point() == Some(last) {
+            return false;
+        }
+        if let Some(shadow) = &mut self.shadow {
+            shadow.insert(last);
+        }
+        self.note_line(&[last], true);
+        true
+    }
+
+    fn attack_two_liberties(&mut self, board: &mut Board) -> bool {
+        let mut liberties = board.liberties(self.prey);
+        let (Some(a), Some(b)) = (liberties.next(), liberties.next()) else {
+            return false;
+        };
+        drop(liberties);
+        let out_at_a = self.room_after_extending(board, a, b);
+        let out_at_b = self.room_after_extending(board, b, a);
+        // First the liberty on which the prey would gain most.
+        let order = if out_at_b > out_at_a {
+            [(b, a, out_at_a), (a, b, out_at_b)]
+        } else {
+            [(a, b, out_at_b), (b, a, out_at_a)]
+        };
+        for (attack, extension, room) in order {
+            if room >= LIBERTIES_TO_ESCAPE {
+                self.note_line(&[attack, extension], false);
+                if let Some(shadow) = &mut self.shadow {
+                    shadow.extend([attack, extension]);
+                }
+                continue;
+            }
+            if board.check(attack, self.attacker).is_ok() && self.try_attack(board, attack) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A lower bound of the prey's liberties after the attacker took `lost` and it extended to
+    /// `extension`: the empty neighbours there.
+    #[inline]
+    fn room_after_extending(&self, board: &Board, extension: Point, lost: Point) -> usize {
+        extension
+            .neighbors()
+            .into_iter()
+            .filter(|&neighbor| board.is_empty(neighbor) && neighbor != lost)
+            .count()
+    }
+
+    fn try_attack(&mut self, board: &mut Board, attack: Point) -> bool {
+        let undo = board.play(attack, self.attacker);
+        let captured = match self.enter(board, attack, &undo) {
+            Some(decided) => decided,
+            None => self.defend(board),
+        };
+        self.leave(board, undo);
+        self.note_child(attack, captured);
+        captured
+    }
+
+    /// Defender to move: is the prey captured all the same?
+    fn defend(&mut self, board: &mut Board) -> bool {
+        self.begin_line();
+        if board.liberty_count(self.prey) > 1 {
+            return false;
+        }
+        for defence in self.defences(board) {
+            if !board.is_suicide(defence, self.defender) && !self.try_defence(board, defence) {
+                return false;
+            }
+            if self.exhausted {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn try_defence(&mut self, board: &mut Board, defence: Point) -> bool {
+        let undo = board.play(defence, self.defender);
+        let captured = match self.enter(board, defence, &undo) {
+            Some(decided) => decided,
+            None => self.attack(board),
+        };
+        self.leave(board, undo);
+        self.note_child(defence, !captured);
+        captured
+    }
+
+    /// Captures of chasers first: they often end the chase at once. Then the last liberty.
+    fn defences(&self, board: &Board) -> Defences {
+        let mut defences = Defences::default();
+        for stone in board.stones(self.prey) {
+            for neighbor in stone.neighbors() {
+                if board.is_stone(neighbor, self.attacker) && board.liberty_count(neighbor) == 1 {
+                    defences.extend(board.liberties(neighbor));
+                } else if board.is_empty(neighbor) {
+                    defences.last_liberty = Some(neighbor);
+                }
+            }
+        }
+        defences
+    }
+
+    /// Counts the move just played. A known result ends the search here.
+    #[inline]
+    fn enter(&mut self, board: &Board, point: Point, undo: &Undo) -> Option<bool> {
+        self.nodes += 1;
+        if let Some(shadow) = &mut self.shadow {
+            shadow.insert(point);
+        }
+        let hash = board.hash();
+        // Only captures lead back; the same side was to move two, four, ... positions ago.
+        let is_repetition = undo.captured_stones() > 0
+            && self
+                .path
+                .iter()
+                .rev()
+                .skip(1)
+                .step_by(2)
+                .any(|&earlier| earlier == hash);
+        self.path.push(hash);
+        if self.nodes > self.budget {
+            self.exhausted = true;
+            return Some(false);
+        }
+        if is_repetition {
+            self.begin_line();
+            return Some(true);
+        }
+        None
+    }
+
+    #[inline]
+    fn leave(&mut self, board: &mut Board, undo: Undo) {
+        self.path.pop();
+        board.undo(undo);
+    }
+
+    /// The depth of a node is the number of moves on its path.
+    fn begin_line(&mut self) {
+        let depth = self.path.len() - 1;
+        if let Some(lines) = &mut self.lines {
+            if lines.len() <= depth + 1 {
+                lines.resize(depth + 2, Vec::new());
+            }
+            lines[depth].clear();
+        }
+    }
+
+    /// Keeps a line from here if it decides for the side to move, or resists longer.
+    fn note_line(&mut self, line: &[Point], wins: bool) {
+        let depth = self.path.len() - 1;
+        if let Some(lines) = &mut self.lines
+            && (wins || line.len() > lines[depth].len())
+        {
+            lines[depth] = line.to_vec();
+        }
+    }
+
+    fn note_child(&mut self, point: Point, wins: bool) {
+        let depth = self.path.len() - 1;
+        if let Some(lines) = &mut self.lines {
+            let mut line = vec![point];
+            line.extend_from_slice(lines.get(depth + 1).map_or(&[], Vec::as_slice));
+            if wins || line.len() > lines[depth].len() {
+                lines[depth] = line;
+            }
+        }
+    }
+}
+
+/// The defender's moves, each once. There are rarely more than three.
+#[derive(Default)]
+struct Defences {
+    captures: Vec<Point>,
+    last_liberty: Option<Point>,
+}
+
+impl Extend<Point> for Defences {
+    fn extend<I: IntoIterator<Item = Point>>(&mut self, points: I) {
+        for point in points {
+            if !self.captures.contains(&point) {
+                self.captures.push(point);
+            }
+        }
+    }
+}
+
+impl IntoIterator for Defences {
+    type Item = Point;
+    type IntoIter = std::iter::Chain<std::vec::IntoIter<Point>, std::option::IntoIter<Point>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        let last = self
+            .last_liberty
+            .filter(|last| !self.captures.contains(last));
+        self.captures.into_iter().chain(last)
+    }
+}
