@@ -54,7 +54,8 @@ impl Request {
 
 /// The answer to a request, ready to print.
 ///
-/// No answer contains an empty line, for that is how it ends.
+/// No answer contains an empty line, for that is how it ends. A text that starts with a line break
+/// keeps it: boards and lists begin below the sign.
 pub fn frame(id: Option<&str>, answer: &Result<String, String>) -> String {
     let (sign, text) = match answer {
         Ok(text) => ('=', text),
@@ -62,8 +63,9 @@ pub fn frame(id: Option<&str>, answer: &Result<String, String>) -> String {
     };
     let id = id.unwrap_or_default();
     let mut body = String::new();
+    let starts_below = text.starts_with('\n');
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        if !body.is_empty() {
+        if starts_below || !body.is_empty() {
             body.push('\n');
         }
         body.push_str(line.trim_end());
@@ -139,5 +141,7 @@ mod tests {
             "? unknown command\n\n"
         );
         assert_eq!(frame(None, &Ok("a\n\nb \n\n".into())), "= a\nb\n\n");
+        assert_eq!(frame(None, &Ok("\n\na\nb".into())), "= \na\nb\n\n");
+        assert_eq!(frame(None, &Ok("\n".into())), "= \n\n");
     }
 }

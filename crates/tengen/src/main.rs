@@ -3,14 +3,20 @@
 
 mod commands;
 
-use std::process::ExitCode;
+use std::{env, path::Path, process::ExitCode};
 
 use clap::Parser;
 
 /// Exit code for bad input of any kind: a wrong flag, a damaged file, a missing argument.
 const EXIT_BAD_INPUT: u8 = 2;
 
+/// Called by this name (a symlink), the program is Leela Zero's engine.
+const LEELAZ: &str = "leelaz";
+
 fn main() -> ExitCode {
+    if is_called(LEELAZ) {
+        return commands::gtp::run_as_leelaz();
+    }
     let program = commands::Program::parse();
     match program.run() {
         Ok(code) => code,
@@ -19,4 +25,11 @@ fn main() -> ExitCode {
             ExitCode::from(EXIT_BAD_INPUT)
         }
     }
+}
+
+fn is_called(name: &str) -> bool {
+    let called = env::args_os().next().unwrap_or_default();
+    Path::new(&called)
+        .file_stem()
+        .is_some_and(|stem| stem == name)
 }

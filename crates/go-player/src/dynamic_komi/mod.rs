@@ -13,7 +13,7 @@
 //! | [`turn_komi`] | the komi the network is told on Black's and on White's turn |
 //! | [`validity`] | which of a network's answers can be trusted, and the test that finds out |
 //! | [`curve`] | winrate as a function of komi, evaluated in batches |
-//! | [`adjust`] | the decision table: from curves to a new komi |
+//! | [`mod@adjust`] | the decision table: from curves to a new komi |
 
 pub mod adjust;
 pub mod curve;

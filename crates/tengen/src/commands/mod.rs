@@ -1,5 +1,6 @@
 //! The subcommands, one file each, in the order `--help` lists them.
 
+pub mod gtp;
 mod matches;
 
 use std::process::ExitCode;
@@ -16,6 +17,7 @@ pub struct Program {
 
 #[derive(Subcommand)]
 enum Command {
+    Gtp(gtp::Args),
     Match(matches::Args),
 }
 
@@ -27,6 +29,7 @@ impl Program {
                 Self::command().print_long_help()?;
                 Ok(ExitCode::SUCCESS)
             }
+            Some(Command::Gtp(args)) => gtp::run(args),
             Some(Command::Match(args)) => matches::run(args),
         }
     }

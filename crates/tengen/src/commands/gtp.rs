@@ -1,0 +1,397 @@
+//! `tengen gtp`, and the same engine under the name `leelaz`.
+
+use std::{
+    fs::OpenOptions,
+    io::{self, Write},
+    path::PathBuf,
+    process::ExitCode,
+    thread,
+};
+
+use anyhow::{Context, Result, bail};
+use clap::{Args as ClapArgs, Parser, ValueEnum, builder::PossibleValue};
+use go::Color;
+use go_player::{
+    FpuBase, LoadedNetwork, Memory, NetworkError, Options, Player, Request, StopMode,
+    choice::ResignPolicy,
+    clock::{Centiseconds, TimeControl},
+};
+use gtp::{Engine, Input, Outputs, Personality, report};
+
+/// What Leela Zero counts as no limit.
+const UNLIMITED: u64 = (i32::MAX / 2) as u64;
+/// The search of `--benchmark`.
+const BENCHMARK_VISITS: u64 = 3200;
+const BENCHMARK_MOVES: [(Color, &str); 3] = [
+    (Color::Black, "R16"),
+    (Color::White, "D4"),
+    (Color::Black, "C3"),
+];
+/// What `leelaz` returns for every failure.
+const LEELAZ_FAILURE: u8 = 1;
+
+/// Play and analyse Go over the Go Text Protocol, with any Leela Zero network.
+#[derive(ClapArgs)]
+#[command(after_help = "Example:\n  tengen gtp -w network.gz --visits 800 --noponder")]
+pub struct Args {
+    #[command(flatten)]
+    engine: EngineArgs,
+}
+
+/// The options of Leela Zero, and a few more.
+#[derive(ClapArgs)]
+struct EngineArgs {
+    /// Enable GTP mode; without it, `leelaz` shows a board and a prompt.
+    #[arg(short, long)]
+    gtp: bool,
+    /// Number of threads to use; 0 takes one for each processor.
+    #[arg(short, long, default_value_t = 0, value_name = "N")]
+    threads: usize,
+    /// Weaken engine by limiting the number of playouts. Requires --noponder.
+    #[arg(short, long, value_name = "N")]
+    playouts: Option<u64>,
+    /// Weaken engine by limiting the number of visits.
+    #[arg(short, long, value_name = "N")]
+    visits: Option<u64>,
+    /// Safety margin for time usage in centiseconds.
+    #[arg(short = 'b', long, default_value_t = 100, value_name = "CS")]
+    lagbuffer: Centiseconds,
+    /// Resign when winrate is less than x%. -1 uses 10% but scales for handicap.
+    #[arg(short, long, default_value_t = -1, allow_negative_numbers = true, value_name = "PERCENT")]
+    resignpct: i32,
+    /// File with network weights.
+    #[arg(short, long, value_name = "FILE")]
+    weights: Option<PathBuf>,
+    /// File to log input/output to.
+    #[arg(short, long, value_name = "FILE")]
+    logfile: Option<PathBuf>,
+    /// Disable all diagnostic output.
+    #[arg(short, long)]
+    quiet: bool,
+    /// When to stop before time or visits are used up.
+    #[arg(long, default_value = "auto", value_name = "MODE")]
+    timemanage: TimeManage,
+    /// Disable thinking on opponent's time.
+    #[arg(long)]
+    noponder: bool,
+    /// Test network and exit. Default args: -v3200 --noponder -m0 -t1 -s1.
+    #[arg(long)]
+    benchmark: bool,
+    /// Enable policy network randomization.
+    #[arg(short, long)]
+    noise: bool,
+    /// Random number generation seed.
+    #[arg(short, long, value_name = "N")]
+    seed: Option<u64>,
+    /// Don't use heuristics for smarter passing.
+    #[arg(short, long)]
+    dumbpass: bool,
+    /// Play more randomly the first x moves.
+    #[arg(short = 'm', long, default_value_t = 0, value_name = "N")]
+    randomcnt: usize,
+    /// Don't play random moves if they have <= x visits.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    randomvisits: u32,
+    /// Temperature to use for random move selection.
+    #[arg(long, default_value_t = 1.0, value_name = "T")]
+    randomtemp: f64,
+    /// Most positions a thread evaluates at once; 0 takes a good number.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    batchsize: usize,
+    /// How a move that was never tried is judged: by its parent's mean, or, as Leela Zero 0.17
+    /// does, by the network's opinion of its parent.
+    #[arg(long, default_value = "mean", value_name = "BASE")]
+    fpu: Fpu,
+    /// Memory for network, tree and opinions, in MiB.
+    #[arg(long, default_value_t = Memory::default().total_mib, value_name = "MIB")]
+    memory: usize,
+    /// Use the processor; there is nothing else, so this changes nothing.
+    #[arg(long)]
+    cpu_only: bool,
+    /// Accepted for Leela Zero's sake; there is no OpenCL device to choose.
+    #[arg(long, value_name = "ID", hide = true)]
+    gpu: Vec<i32>,
+    /// Accepted for Leela Zero's sake; nothing needs tuning.
+    #[arg(long, hide = true)]
+    full_tuner: bool,
+    /// Load the network and exit: nothing needs tuning.
+    #[arg(long, hide = true)]
+    tune_only: bool,
+    /// Accepted for Leela Zero's sake.
+    #[arg(long, value_name = "P", hide = true)]
+    precision: Option<Precision>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Fpu {
+    Mean,
+    Net,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Precision {
+    Single,
+    Half,
+    Auto,
+}
+
+/// Leela Zero's names for the ways to stop early.
+#[derive(Clone, Copy)]
+struct TimeManage(StopMode);
+
+impl ValueEnum for TimeManage {
+    fn value_variants<'a>() -> &'a [Self] {
+        const ALL: [TimeManage; 5] = [
+            TimeManage(StopMode::Auto),
+            TimeManage(StopMode::On),
+            TimeManage(StopMode::Off),
+            TimeManage(StopMode::Fast),
+            TimeManage(StopMode::NoPruning),
+        ];
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self.0 {
+            StopMode::Auto => PossibleValue::new("auto").help("no_pruning with --noise, else on"),
+            StopMode::On => PossibleValue::new("on")
+                .help("stop when the best move can't change, if that saves time"),
+            StopMode::Off => PossibleValue::new("off").help("never stop early"),
+            StopMode::Fast => PossibleValue::new("fast").help("like on, even if no time is saved"),
+            StopMode::NoPruning => {
+                PossibleValue::new("no_pruning").help("like on, all visits kept as they fall")
+            }
+        })
+    }
+}
+
+/// Runs `tengen gtp`.
+pub fn run(args: Args) -> Result<ExitCode> {
+    serve(args.engine, Personality::Tengen)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+#[derive(Parser)]
+#[command(name = "leelaz", infer_long_args = true, disable_version_flag = true)]
+struct Leelaz {
+    #[command(flatten)]
+    engine: EngineArgs,
+}
+
+const LEELAZ_BANNER: &str = "\
+Leela Zero 0.17 compatible engine (Tengen)
+This program comes with ABSOLUTELY NO WARRANTY.
+This is free software, and you are welcome to redistribute it
+under certain conditions; see the LICENSE files for details.
+";
+
+/// Runs as `leelaz`: its options, its messages, its exit codes.
+pub fn run_as_leelaz() -> ExitCode {
+    let leelaz = match Leelaz::try_parse() {
+        Ok(leelaz) => leelaz,
+        Err(error) => return leelaz_usage(&error),
+    };
+    let quiet = leelaz.engine.quiet;
+    match serve(leelaz.engine, Personality::LeelaZero) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            if !quiet {
+                print_leelaz_failure(&error);
+            }
+            ExitCode::from(LEELAZ_FAILURE)
+        }
+    }
+}
+
+fn leelaz_usage(error: &clap::Error) -> ExitCode {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let argument = context(ContextKind::InvalidArg).unwrap_or_default();
+    let option = argument.split_whitespace().next().unwrap_or_default();
+    let help = <Leelaz as clap::CommandFactory>::command().render_help();
+    match error.kind() {
+        ErrorKind::DisplayHelp => {
+            print_text(&format!("{LEELAZ_BANNER}\n{help}\n"));
+            return ExitCode::SUCCESS;
+        }
+        ErrorKind::UnknownArgument if !argument.starts_with('-') => {
+            eprintln!("Unrecognized argument: {argument}");
+        }
+        ErrorKind::UnknownArgument => eprintln!("ERROR: unrecognised option '{argument}'"),
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
+            match context(ContextKind::InvalidValue).filter(|value| !value.is_empty()) {
+                Some(value) => {
+                    eprintln!("ERROR: the argument ('{value}') for option '{option}' is invalid");
+                }
+                None => {
+                    eprintln!("ERROR: the required argument for option '{option}' is missing");
+                }
+            }
+        }
+        _ => eprintln!("ERROR: {}", error.kind()),
+    }
+    print_text(&format!("{LEELAZ_BANNER}\n{help}\n"));
+    ExitCode::from(LEELAZ_FAILURE)
+}
+
+/// Prints to stdout; whoever does not listen misses it.
+fn print_text(text: &str) {
+    let _ = io::stdout().write_all(text.as_bytes());
+}
+
+fn print_leelaz_failure(error: &anyhow::Error) {
+    match error.downcast_ref::<NetworkError>() {
+        Some(NetworkError::NotFound { looked_at }) => print_text(&format!(
+            "A network weights file is required to use the program.\n\
+             By default, Leela Zero looks for it in {}.\n",
+            looked_at.display()
+        )),
+        Some(NetworkError::Load(net::leela::LoadError::Unreadable { file, .. })) => {
+            eprintln!("Could not open weights file: {}", file.display());
+        }
+        _ => eprintln!("{error:#}"),
+    }
+}
+
+/// Loads the network and answers lines from stdin until they end.
+fn serve(mut args: EngineArgs, personality: Personality) -> Result<()> {
+    if args.benchmark {
+        args.visits.get_or_insert(BENCHMARK_VISITS);
+        args.seed.get_or_insert(1);
+        args.threads = args.threads.max(1);
+        args.noponder = true;
+        args.timemanage = TimeManage(StopMode::Off);
+    }
+    let options = args.options()?;
+    let mut outputs = args.outputs()?;
+    outputs.remark(&format!(
+        "Using {} thread(s).\nRNG seed: {}\n",
+        options.threads, options.seed
+    ));
+    let network = LoadedNetwork::find(args.weights.as_deref())?;
+    outputs.remark(&network_line(&network));
+    let player = Player::new(network, options)?;
+    let shares = player.memory_shares();
+    outputs.remark(&format!(
+        "Setting max tree size to {} MiB and cache size to {} MiB.\n",
+        shares.tree_mib(),
+        shares.cache_mib()
+    ));
+    if args.tune_only || args.full_tuner {
+        print_text(&format!("{LEELAZ_BANNER}\n"));
+        return Ok(());
+    }
+    if args.benchmark {
+        return benchmark(player, &mut outputs);
+    }
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let input = Input::spawn(io::stdin());
+    let at_a_prompt = personality == Personality::LeelaZero && !args.gtp;
+    let mut engine = Engine::new(player, input, outputs, personality, words.join(" "));
+    if at_a_prompt {
+        print_text(&format!("{LEELAZ_BANNER}\n"));
+        engine = engine.with_prompt("Leela: ");
+    }
+    match engine.run() {
+        // Whoever closes the pipe has left.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("cannot write answers"),
+    }
+}
+
+/// The start-up line that names the network in use.
+fn network_line(network: &LoadedNetwork) -> String {
+    format!(
+        "Network {}\nDetecting residual layers...v{}...{} channels...{} blocks.\n",
+        network.file.display(),
+        network.version,
+        network.filters,
+        network.blocks
+    )
+}
+
+fn benchmark(mut player: Player, outputs: &mut Outputs) -> Result<()> {
+    player.set_time(TimeControl::Unlimited);
+    for (color, vertex) in BENCHMARK_MOVES {
+        player.play(color, vertex.parse()?)?;
+    }
+    let thought = player.generate(Color::White, &Request::default(), &mut ());
+    outputs.remark(&report::table(&thought.snapshot, &thought.report));
+    Ok(())
+}
+
+impl EngineArgs {
+    fn options(&self) -> Result<Options> {
+        let limit = |given: Option<u64>| given.filter(|&count| count > 0 && count < UNLIMITED);
+        let playouts = limit(self.playouts);
+        if playouts.is_some() && !self.noponder {
+            bail!(
+                "Nonsensical options: Playouts are restricted but thinking on the opponent's time \
+                 is still allowed. Add --noponder if you want a weakened engine."
+            );
+        }
+        if !(self.randomtemp > 0.0 && self.randomtemp.is_finite()) {
+            bail!("--randomtemp must be a number above 0");
+        }
+        if !Memory::TOTAL_MIB.contains(&self.memory) {
+            let range = Memory::TOTAL_MIB;
+            bail!(
+                "--memory must be from {} to {} MiB",
+                range.start(),
+                range.end()
+            );
+        }
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        Ok(Options {
+            threads: match self.threads {
+                0 => processors,
+                threads => threads,
+            },
+            batch: self.batchsize.max(1),
+            playouts,
+            visits: limit(self.visits),
+            lag: self.lagbuffer.max(0),
+            resign: ResignPolicy::from_percent(self.resignpct),
+            stop_mode: self.timemanage.0,
+            ponder: !self.noponder,
+            noise: self.noise,
+            seed: self.seed.unwrap_or_else(rand::random),
+            dumb_pass: self.dumbpass,
+            random_moves: self.randomcnt,
+            random_min_visits: self.randomvisits,
+            random_temperature: self.randomtemp,
+            fpu_base: match self.fpu {
+                Fpu::Mean => FpuBase::ParentMean,
+                Fpu::Net => FpuBase::ParentEvaluation,
+            },
+            memory: Memory {
+                total_mib: self.memory,
+                ..Memory::default()
+            },
+        })
+    }
+
+    fn outputs(&self) -> Result<Outputs> {
+        let log = match &self.logfile {
+            None => None,
+            Some(file) => {
+                let opened = OpenOptions::new().create(true).append(true).open(file);
+                let opened =
+                    opened.with_context(|| format!("cannot open log file {}", file.display()))?;
+                Some(Box::new(opened) as Box<dyn Write>)
+            }
+        };
+        Ok(Outputs {
+            answers: Box::new(io::stdout()),
+            remarks: if self.quiet {
+                Box::new(io::sink())
+            } else {
+                Box::new(io::stderr())
+            },
+            log,
+        })
+    }
+}
