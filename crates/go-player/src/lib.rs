@@ -39,6 +39,7 @@ mod think;
 
 // What is kept.
 pub mod record;
+pub mod selfplay;
 pub mod supervised;
 
 pub use judge::{Judge, NotForGo, Opinion, candidates};
