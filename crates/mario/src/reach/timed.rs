@@ -12,9 +12,10 @@
 use std::collections::BTreeMap;
 
 use crate::board::Board;
-use crate::pill::Placement;
-use crate::reach::Button;
+use crate::cell::Color;
+use crate::pill::{Pill, Placement};
 use crate::reach::presses::{LAUNCH, Pose, dropped, fits, moved, turned};
+use crate::reach::{Button, flood};
 
 /// The buttons held during one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
@@ -121,9 +122,51 @@ pub type Schedule = Vec<Held>;
 
 /// Every resting place reachable from `start` in time, with a fastest schedule for each.
 pub fn search(board: &Board, start: Falling, frames_per_row: u8) -> BTreeMap<Placement, Schedule> {
+    // No clock lets a launched pill reach more than no clock at all does, so once all of that
+    // is found the search may stop.
+    let most = if start.pose == LAUNCH {
+        flood(board).count(TWO_COLORS) as usize
+    } else {
+        512
+    };
     let mut found = BTreeMap::new();
+    explore(board, start, frames_per_row, |placement, schedule| {
+        found.entry(placement).or_insert_with(schedule);
+        found.len() < most
+    });
+    found
+}
+
+/// A fastest schedule from `start` to one of the places `wanted`, if there is one.
+pub fn find(
+    board: &Board,
+    start: Falling,
+    frames_per_row: u8,
+    wanted: impl Fn(Placement) -> bool,
+) -> Option<Schedule> {
+    let mut found = None;
+    explore(board, start, frames_per_row, |placement, schedule| {
+        if wanted(placement) {
+            found = Some(schedule());
+        }
+        found.is_none()
+    });
+    found
+}
+
+/// Any pill with two colours: all four turns of it differ.
+const TWO_COLORS: Pill = Pill::new(Color::Red, Color::Blue);
+
+/// Tries all buttons, frame by frame, and tells `visit` of each pill that locks and of the
+/// schedule that led there, until it answers false.
+fn explore(
+    board: &Board,
+    start: Falling,
+    frames_per_row: u8,
+    mut visit: impl FnMut(Placement, &mut dyn FnMut() -> Schedule) -> bool,
+) {
     if !fits(!board.occupied(), start.pose) {
-        return found;
+        return;
     }
     let numbering = Numbering {
         frames: usize::from(frames_per_row.max(start.frames_left)) + 1,
@@ -134,14 +177,17 @@ pub fn search(board: &Board, start: Falling, frames_per_row: u8) -> BTreeMap<Pla
     known[numbering.index(start)] = true;
     let mut next = 0;
     while let Some(&(falling, _)) = reached.get(next) {
-        for held in choices(falling.checks_down) {
+        for held in choices(falling) {
             match falling.step(board, frames_per_row, held) {
                 Step::Locked(placement) => {
-                    found.entry(placement).or_insert_with(|| {
+                    let mut schedule = || {
                         let mut schedule = schedule_to(&reached, next);
                         schedule.push(held);
                         schedule
-                    });
+                    };
+                    if !visit(placement, &mut schedule) {
+                        return;
+                    }
                 }
                 Step::Falling(after) => {
                     let index = numbering.index(after);
@@ -154,21 +200,31 @@ pub fn search(board: &Board, start: Falling, frames_per_row: u8) -> BTreeMap<Pla
         }
         next += 1;
     }
-    found
 }
 
-/// The button sets worth trying: at most one direction, any turns, down only when looked at.
-fn choices(checks_down: bool) -> impl Iterator<Item = Held> {
+/// The button sets worth trying. A button that was held already does nothing but block its next
+/// press, so only fresh ones count; the exception is left, which a turn looks at while held.
+/// Both turns at once cancel, unless left is held and they carry the pill along. Down is tried
+/// only when it is looked at.
+fn choices(falling: Falling) -> impl Iterator<Item = Held> {
+    let before = falling.held;
+    let fresh = move |button: Button| !before.holds(button);
     let sides = [None, Some(Button::Left), Some(Button::Right)];
     let turns: [&[Button]; 4] = [&[], &[Button::A], &[Button::B], &[Button::A, Button::B]];
-    let downs: &[Option<Button>] = if checks_down {
+    let downs: &[Option<Button>] = if falling.checks_down {
         &[None, Some(Button::Down)]
     } else {
         &[None]
     };
     downs.iter().flat_map(move |&down| {
         sides.into_iter().flat_map(move |side| {
-            turns.into_iter().map(move |turns| {
+            let left = side == Some(Button::Left);
+            let worth = move |turns: &&[Button]| {
+                turns.iter().all(|&button| fresh(button))
+                    && (turns.len() < 2 || left)
+                    && side.is_none_or(|side| fresh(side) || left && !turns.is_empty())
+            };
+            turns.into_iter().filter(worth).map(move |turns| {
                 let buttons = turns.iter().copied().chain(side).chain(down);
                 buttons.fold(Held::NONE, Held::with)
             })

@@ -1,0 +1,32 @@
+//! The AI protocol, version 1: a game (server) and a player (client) exchange lines of text.
+//!
+//! [`message`] spells the lines and [`presses`] the buttons; [`Server`] and [`Client`] are the
+//! two ends, free of any input or output; [`wire`] ties an end to a pair of streams.
+//!
+//! Our server settles the board at once when a pill locks and then waits as long as the console
+//! would show it. It looks at the down button in frames with an even number.
+
+mod client;
+pub mod message;
+pub mod presses;
+mod server;
+pub mod wire;
+
+pub use client::{Client, Situation};
+pub use message::{ClientMessage, Mode, ServerMessage, StateRequest};
+pub use presses::Presses;
+pub use server::{Deal, Server};
+
+/// The one version we speak.
+pub const VERSION: &str = "1";
+
+/// The name of the receiving player in every message.
+pub const YOU: &str = "you";
+
+/// Frames ahead at which a request counts as too far.
+pub const FAR_FRAMES: u32 = 300;
+
+/// Whether the console looks at the down button in this frame.
+pub(crate) fn checks_down(frame: u32) -> bool {
+    frame.is_multiple_of(2)
+}
