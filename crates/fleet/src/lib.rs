@@ -10,13 +10,17 @@
 #![forbid(unsafe_code)]
 
 mod contest;
+mod log;
 mod program;
 mod referee;
 mod score;
 mod sprt;
+mod worker;
 
 pub use contest::{Contest, ContestError, Entry};
+pub use log::{Log, LogError};
 pub use program::{Program, ProgramError};
 pub use referee::{Ending, Played, RefereeError, Rules, referee};
 pub use score::{Elo, Interval, Score};
 pub use sprt::{Sprt, Verdict};
+pub use worker::{Load, play_games};
