@@ -30,6 +30,16 @@ impl<E: Evaluator + ?Sized> Evaluator for Arc<E> {
     }
 }
 
+impl<E: Evaluator + ?Sized> Evaluator for &E {
+    fn shape(&self) -> &IoShape {
+        (**self).shape()
+    }
+
+    fn evaluate(&self, planes: &[f32], outputs: &mut [f32]) {
+        (**self).evaluate(planes, outputs);
+    }
+}
+
 /// The number of positions that `planes` and `outputs` both hold.
 ///
 /// # Panics

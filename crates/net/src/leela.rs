@@ -17,7 +17,9 @@ mod fold;
 mod number;
 mod random;
 mod text;
+mod unfold;
 
+pub(crate) use text::unpack;
 pub use text::{LoadError, TextStyle, sha256_of_text};
 
 use crate::network::ShapeError;

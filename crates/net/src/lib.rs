@@ -37,6 +37,10 @@ pub mod network;
 
 pub mod leela;
 
+pub mod compact;
+
+pub mod file;
+
 pub mod reference;
 
 pub mod plan;
@@ -49,4 +53,8 @@ pub mod gather;
 
 pub mod training;
 
+pub mod parallel;
+
 pub mod bench;
+
+pub mod compare;

@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use super::number;
 use super::{BOARD_SIZES, LeelaNetwork, LeelaShape, LeelaVersion, RowShape};
+use crate::compact::Damage;
 
 /// Why a weights file was not loaded.
 #[derive(Debug, Error)]
@@ -35,6 +36,14 @@ pub enum LoadError {
         /// What should be.
         expected: String,
     },
+    /// A file in the compact format is damaged.
+    #[error("{}, {damage}", file.display())]
+    Compact {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong, and where.
+        damage: Damage,
+    },
 }
 
 /// How the lines of a file end; official files use both kinds, and their names are hashes of every byte.
@@ -58,8 +67,11 @@ const QUOTE: usize = 24;
 impl LeelaNetwork {
     /// Reads a weights file, plain or gzip, version 1 or 2, and verifies every number of it.
     pub fn load(file: &Path) -> Result<Self, LoadError> {
-        let text = read_text(file)?;
-        Self::parse(file, &text)
+        let bytes = fs::read(file).map_err(|reason| LoadError::Unreadable {
+            file: file.to_owned(),
+            reason,
+        })?;
+        Self::parse(file, &unpack(file, bytes)?)
     }
 
     /// Reads the text of a weights file; `file` is only named in errors.
@@ -169,15 +181,6 @@ pub fn sha256_of_text(text: &[u8]) -> String {
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect()
-}
-
-/// The text of a weights file, unpacked if it is gzip.
-pub(crate) fn read_text(file: &Path) -> Result<Vec<u8>, LoadError> {
-    let bytes = fs::read(file).map_err(|reason| LoadError::Unreadable {
-        file: file.to_owned(),
-        reason,
-    })?;
-    unpack(file, bytes)
 }
 
 /// Unpacks gzip and refuses zip.

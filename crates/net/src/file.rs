@@ -1,0 +1,98 @@
+//! A network file of either kind.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::compact::{self, MAGIC};
+use crate::leela::{LeelaNetwork, LoadError, TextStyle, sha256_of_text};
+use crate::network::Network;
+
+/// What a file turned out to hold.
+#[derive(Clone, Debug)]
+pub struct NetworkFile {
+    /// The network itself.
+    pub content: NetworkContent,
+    /// SHA-256 of the file, unpacked if it was gzip: for Leela Zero files their official name.
+    pub sha256: String,
+    /// Bytes on disk.
+    pub bytes: u64,
+}
+
+/// The two kinds of files.
+#[derive(Clone, Debug)]
+pub enum NetworkContent {
+    /// Leela Zero text, and how its lines end.
+    Leela(Box<LeelaNetwork>, TextStyle),
+    /// Our compact format.
+    Compact(Network),
+}
+
+impl NetworkContent {
+    /// The network as layers.
+    pub fn to_network(&self) -> Network {
+        match self {
+            Self::Leela(leela, _) => leela.to_network(),
+            Self::Compact(network) => network.clone(),
+        }
+    }
+}
+
+impl NetworkFile {
+    /// Reads a file of either kind and tells all about it.
+    pub fn load(file: &Path) -> Result<Self, LoadError> {
+        let raw = read_file(file)?;
+        let bytes = raw.len() as u64;
+        let text = crate::leela::unpack(file, raw)?;
+        let content = parse(file, &text)?;
+        Ok(Self {
+            content,
+            sha256: sha256_of_text(&text),
+            bytes,
+        })
+    }
+}
+
+/// The network in a file of either kind: Leela Zero text, plain or gzip, or the compact format.
+pub fn load(file: &Path) -> Result<Network, LoadError> {
+    let raw = read_file(file)?;
+    let text = crate::leela::unpack(file, raw)?;
+    Ok(parse(file, &text)?.to_network())
+}
+
+fn read_file(file: &Path) -> Result<Vec<u8>, LoadError> {
+    fs::read(file).map_err(|reason| LoadError::Unreadable {
+        file: file.to_owned(),
+        reason,
+    })
+}
+
+fn parse(file: &Path, bytes: &[u8]) -> Result<NetworkContent, LoadError> {
+    if bytes.starts_with(&MAGIC) {
+        let network = compact::read(bytes);
+        let network = network.map_err(|damage| LoadError::Compact {
+            file: file.to_owned(),
+            damage,
+        })?;
+        return Ok(NetworkContent::Compact(network));
+    }
+    let leela = LeelaNetwork::parse(file, bytes)?;
+    Ok(NetworkContent::Leela(Box::new(leela), TextStyle::of(bytes)))
+}
+
+/// Writes a whole file or none: the bytes go to a neighbour, which is then renamed.
+pub fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = file.with_file_name(name);
+    let written = fs::File::create(&part).and_then(|mut open| {
+        open.write_all(bytes)?;
+        open.sync_all()
+    });
+    let renamed = written.and_then(|()| fs::rename(&part, file));
+    if renamed.is_err() {
+        // Nothing is lost if even this fails: the error of the write is the one to tell.
+        let _ = fs::remove_file(&part);
+    }
+    renamed
+}
