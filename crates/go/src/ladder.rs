@@ -184,6 +184,23 @@ impl LadderReader {
         }
     }
 
+    /// Every block a ladder can be about, each once: those in atari, which the defender would
+    /// run with first, and those with two liberties, which the attacker would chase.
+    pub fn questions(board: &Board) -> Vec<(Point, First)> {
+        let mut questions = Vec::new();
+        for point in board.size().points() {
+            if board.stone(point).is_none() || board.block(point) != point {
+                continue;
+            }
+            match board.liberty_count(point) {
+                1 => questions.push((point, First::Defender)),
+                2 => questions.push((point, First::Attacker)),
+                _ => {}
+            }
+        }
+        questions
+    }
+
     /// Like [`LadderReader::verdict`], with every point the reading played on: a move elsewhere
     /// that touches none of them cannot change the result.
     pub(crate) fn verdict_with_shadow(

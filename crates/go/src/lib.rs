@@ -38,7 +38,7 @@ pub use color::Color;
 pub use diagram::{Diagram, DiagramError};
 pub use game::{Game, HISTORY};
 pub use handicap::{fixed_handicap, max_fixed_handicap, star_points};
-pub use ladder::{First, LadderReader, Reading, Verdict};
+pub use ladder::{DEFAULT_NODES as DEFAULT_LADDER_NODES, First, LadderReader, Reading, Verdict};
 pub use moves::{Move, VertexError, column_letter};
 pub use net::{NetReader, NetReading};
 pub use point::{BoardSize, Point};

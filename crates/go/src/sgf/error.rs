@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::{Illegal, SetupError};
 
 /// A place in a file. Games and nodes count from 1 in the order of the file; node 0 is the
-/// place before a game's first node.
+/// place before a game's first node, game 0 the file as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// The game in the collection.
@@ -22,7 +22,10 @@ pub struct Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "game {}", self.game)?;
+        match self.game {
+            0 => f.write_str("the file")?,
+            game => write!(f, "game {game}")?,
+        }
         if self.node > 0 {
             write!(f, ", node {}", self.node)?;
         }

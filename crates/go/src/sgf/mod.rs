@@ -20,6 +20,7 @@
 //! # Ok::<(), sgf::SgfError>(())
 //! ```
 
+mod check;
 mod decode;
 mod error;
 mod info;
@@ -29,6 +30,7 @@ mod scan;
 mod tree;
 mod write;
 
+pub use check::{Finding, Report, Severity, check};
 pub use error::{Place, Problem, SgfError};
 pub use info::{GameResult, Overtime, TimeLimits, WinBy};
 pub use read::{Collection, read, read_text};

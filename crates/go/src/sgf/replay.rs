@@ -21,6 +21,19 @@ impl Tree {
         self.replay(node).map(|replay| replay.game)
     }
 
+    /// The node of the main line after which `number` moves have been played; nothing if there
+    /// are fewer.
+    pub fn node_after(&self, number: usize) -> Result<Option<NodeId>, SgfError> {
+        let mut played = 0;
+        for node in self.main_line() {
+            played += self.moves(node)?.len();
+            if played >= number {
+                return Ok(Some(node));
+            }
+        }
+        Ok(None)
+    }
+
     /// The game at `node`, and which of its moves our rules forbid.
     pub fn replay(&self, node: NodeId) -> Result<Replay, SgfError> {
         let mut game = Game::new(self.size()?, self.komi()?.unwrap_or(Komi::ZERO));

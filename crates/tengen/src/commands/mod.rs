@@ -1,7 +1,10 @@
 //! The subcommands, one file each, in the order `--help` lists them.
 
 pub mod gtp;
+mod ladder;
 mod matches;
+mod sgf;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -17,8 +20,12 @@ pub struct Program {
 
 #[derive(Subcommand)]
 enum Command {
+    #[command(subcommand)]
+    Ladder(ladder::Command),
     Gtp(gtp::Args),
     Match(matches::Args),
+    #[command(subcommand)]
+    Sgf(sgf::Command),
 }
 
 impl Program {
@@ -30,7 +37,9 @@ impl Program {
                 Ok(ExitCode::SUCCESS)
             }
             Some(Command::Gtp(args)) => gtp::run(args),
+            Some(Command::Ladder(command)) => ladder::run(command),
             Some(Command::Match(args)) => matches::run(args),
+            Some(Command::Sgf(command)) => sgf::run(command),
         }
     }
 }
