@@ -9,8 +9,7 @@ use std::{
 use net::{
     evaluator::Evaluator,
     leela::{LeelaNetwork, LoadError},
-    network::ShapeError,
-    reference::Reference,
+    plan::{Plan, PlanError},
 };
 use thiserror::Error;
 
@@ -38,7 +37,7 @@ pub enum NetworkError {
     Load(#[from] LoadError),
     /// The layers do not fit together.
     #[error("the network does not hold together: {0}")]
-    Shape(#[from] ShapeError),
+    Shape(#[from] PlanError),
     /// The network plays another game.
     #[error(transparent)]
     NotForGo(#[from] NotForGo),
@@ -86,7 +85,7 @@ impl LoadedNetwork {
             blocks: shape.blocks,
             filters: shape.filters,
             bytes: network.parameters() * size_of::<f32>(),
-            evaluator: Arc::new(Reference::new(network)?),
+            evaluator: Arc::new(Plan::new(&network)?),
             file: file.to_owned(),
         })
     }
