@@ -2,7 +2,10 @@
 //!
 //! Games are dealt from training seeds (bit 1 set); `tengen mario eval` deals from the others.
 //!
-//! `cargo run --release -p mario-player --example tune -- GENERATIONS CANDIDATES GAMES PLIES [START.json]`
+//! `cargo run --release -p mario-player --example tune -- GENERATIONS CANDIDATES GAMES PLIES LEVELS [START.json]`
+//!
+//! The weights compiled in come from two runs: `40 96 64 1 10,15,18,20`, and from its last line on
+//! `25 64 128 1 18,19,20,20`.
 
 use mario::{Ending, Game, Rules};
 use mario_player::features::FEATURES;
@@ -10,9 +13,6 @@ use mario_player::heuristic::{Weights, scored, scored_with_next};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
-
-/// Levels each candidate plays: the hard ones weigh most.
-const LEVELS: [u8; 4] = [10, 15, 18, 20];
 
 /// Share of candidates that shape the next generation.
 const ELITE: usize = 8;
@@ -24,10 +24,14 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |index: usize| arguments[index].parse::<usize>().expect("a number");
     let (generations, candidates, games, plies) = (number(0), number(1), number(2), number(3));
-    let mut mean = arguments.get(4).map_or(Weights(first_guess()), |path| {
+    let levels: Vec<u8> = arguments[4]
+        .split(',')
+        .map(|level| level.parse().expect("a level"))
+        .collect();
+    let mut mean = arguments.get(5).map_or(Weights(first_guess()), |path| {
         Weights::from_json(&std::fs::read_to_string(path).expect("readable")).expect("weights")
     });
-    let spread = if arguments.len() > 4 { 0.35 } else { 1.0 };
+    let spread = if arguments.len() > 5 { 0.35 } else { 1.0 };
     let mut deviation = mean.0.map(|weight| spread * weight.abs().max(4.0));
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
     for generation in 0..generations {
@@ -46,7 +50,7 @@ fn main() {
             .map(|game| {
                 (
                     rng.random_range(0..16_384u16) << 2 | 2,
-                    LEVELS[game % LEVELS.len()],
+                    levels[game % levels.len()],
                 )
             })
             .collect();

@@ -14,3 +14,7 @@ pub mod network;
 pub mod planes;
 
 pub mod net_judge;
+
+pub mod evaluate;
+pub mod selfplay;
+pub mod solve;
