@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod contest;
+mod file;
 mod log;
 mod program;
 mod referee;
@@ -18,6 +19,7 @@ mod sprt;
 mod worker;
 
 pub use contest::{Contest, ContestError, Entry};
+pub use file::write_whole;
 pub use log::{Log, LogError};
 pub use program::{Program, ProgramError};
 pub use referee::{Ending, Played, RefereeError, Rules, referee};

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod commands;
+mod interrupt;
 
 use std::{env, path::Path, process::ExitCode};
 

@@ -12,6 +12,8 @@ use anyhow::{Context, bail, ensure};
 use fleet::{Contest, Elo, Entry, Played, Rules, Score, Sprt, Verdict};
 use go::{BoardSize, Komi, Move, sgf};
 
+use crate::interrupt;
+
 /// Options that make a network a match player: no thinking on the opponent's time, one thread a game.
 const PLAYER_OPTIONS: &str = "--noponder --threads 1 --quiet";
 /// GNU Go removes dead stones before it counts.
@@ -81,9 +83,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             .with_context(|| format!("cannot create the folder {}", dir.display()))?;
     }
     let bar = progress_bar(args.games);
-    let stop = AtomicBool::new(false);
+    let stop = interrupt::stop_flag()?;
     let failed_file = AtomicBool::new(false);
-    let score = contest.run(&stop, |entry, played, score| {
+    let score = contest.run(stop, |entry, played, score| {
         bar.inc(1);
         bar.set_message(score.to_string());
         if !args.json && played.is_some() {
@@ -268,10 +270,10 @@ fn write_sgf(dir: &Path, args: &Args, entry: &Entry, played: &Played) -> std::io
     for (name, text) in [("PB", black), ("PW", white), ("RE", &entry.result)] {
         tree.set_text(tree.root(), name, text);
     }
-    let path = dir.join(format!("{:04}.sgf", entry.number));
-    let unfinished = path.with_extension("sgf.part");
-    fs::write(&unfinished, tree.to_string())?;
-    fs::rename(unfinished, path)
+    fleet::write_whole(
+        &dir.join(format!("{:04}.sgf", entry.number)),
+        tree.to_string().as_bytes(),
+    )
 }
 
 fn report(args: &Args, contest: &Contest, score: Score) -> anyhow::Result<()> {

@@ -3,6 +3,7 @@
 pub mod gtp;
 mod ladder;
 mod matches;
+mod selfplay;
 mod sgf;
 mod terminal;
 
@@ -26,6 +27,7 @@ enum Command {
     Match(matches::Args),
     #[command(subcommand)]
     Sgf(sgf::Command),
+    Selfplay(selfplay::Args),
 }
 
 impl Program {
@@ -40,6 +42,7 @@ impl Program {
             Some(Command::Ladder(command)) => ladder::run(command),
             Some(Command::Match(args)) => matches::run(args),
             Some(Command::Sgf(command)) => sgf::run(command),
+            Some(Command::Selfplay(args)) => selfplay::run(args),
         }
     }
 }
