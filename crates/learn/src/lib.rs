@@ -24,3 +24,11 @@ pub mod events;
 pub mod curves;
 
 pub mod file;
+
+pub mod shuffle;
+
+pub mod settings;
+
+pub mod trainer;
+
+pub mod go_task;

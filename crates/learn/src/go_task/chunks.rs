@@ -1,0 +1,224 @@
+//! Leela Zero training chunks, streamed: files in random order, a share of their positions, shuffled in a bounded buffer.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+use go::BoardSize;
+use go_player::record::{ChunkRecord, read_chunk};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::example::{GoExample, Policy};
+use super::games::LoadReport;
+use crate::shuffle::{Shuffle, mix};
+use crate::trainer::DataError;
+
+/// Lines of a record in the text form.
+const V1_LINES: usize = 19;
+/// The binary form starts with its version, a 1 in four bytes.
+const V2_MARK: [u8; 4] = [1, 0, 0, 0];
+/// Files tried in a row without finding a position before giving up.
+const PATIENCE: usize = 1000;
+
+/// The files under the given paths that look like chunks (`*.gz`, or named outright), in a fixed order.
+pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, DataError> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            let mut inside: Vec<PathBuf> = fs::read_dir(path)
+                .and_then(|entries| {
+                    entries
+                        .map(|entry| Ok(entry?.path()))
+                        .collect::<io::Result<_>>()
+                })
+                .map_err(|error| DataError::File {
+                    path: path.clone(),
+                    error,
+                })?;
+            inside.retain(|entry| {
+                entry.is_file() && entry.extension().is_some_and(|extension| extension == "gz")
+            });
+            inside.sort();
+            files.extend(inside);
+        } else {
+            files.push(path.clone());
+        }
+    }
+    if files.is_empty() {
+        let place = paths
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect::<Vec<_>>()
+            .join(", ");
+        let hint = ": give chunk files or folders of them (*.gz)".to_owned();
+        return Err(DataError::Nothing {
+            what: "training chunks",
+            place,
+            hint,
+        });
+    }
+    Ok(files)
+}
+
+/// Every good record of a chunk file; bad ones are counted.
+pub fn read_file(
+    path: &Path,
+    size: BoardSize,
+    report: &mut LoadReport,
+) -> Result<Vec<ChunkRecord>, DataError> {
+    let failed = |error| DataError::File {
+        path: path.to_owned(),
+        error,
+    };
+    let mut bytes = Vec::new();
+    let mut file = File::open(path).map_err(failed)?;
+    file.read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        let mut plain = Vec::new();
+        if MultiGzDecoder::new(&bytes[..])
+            .read_to_end(&mut plain)
+            .is_err()
+        {
+            // What came before the damage is still good.
+            report.skip("a damaged gzip file", &path.display().to_string());
+        }
+        bytes = plain;
+    }
+    let mut records = Vec::new();
+    let mut take = |piece: &[u8], number: usize| match read_chunk(piece, size) {
+        Ok(found) => records.extend(found),
+        Err(error) => {
+            let name = format!("{}, record {}", path.display(), number + 1);
+            report.skip(
+                &format!("a bad record ({})", without_line(&error.to_string())),
+                &name,
+            );
+        }
+    };
+    if bytes.starts_with(&V2_MARK) {
+        let length = 4 + 4 * (size.area() + 1) + (16 * size.area()).div_ceil(8) + 2;
+        bytes
+            .chunks(length)
+            .enumerate()
+            .for_each(|(number, piece)| take(piece, number));
+    } else {
+        let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
+        for (number, lines) in lines.chunks(V1_LINES).enumerate() {
+            take(&lines.concat(), number);
+        }
+    }
+    report.positions += records.len() as u64;
+    report.games += 1;
+    Ok(records)
+}
+
+/// Error messages count lines within the record; as a reason they should all look the same.
+fn without_line(message: &str) -> String {
+    message
+        .chars()
+        .map(|letter| if letter.is_ascii_digit() { '#' } else { letter })
+        .collect()
+}
+
+/// An endless stream of positions.
+pub struct ChunkStream {
+    files: Vec<PathBuf>,
+    order: Shuffle,
+    size: BoardSize,
+    /// Chance of a position to be used.
+    share: f64,
+    capacity: usize,
+    buffer: Vec<ChunkRecord>,
+    random: Xoshiro256PlusPlus,
+    /// Files read so far.
+    pub(super) files_read: u64,
+    /// What was read and what was left out.
+    pub report: LoadReport,
+}
+
+impl ChunkStream {
+    /// A stream over `files`; `share` of the positions are used, `capacity` of them are shuffled at a time.
+    pub fn new(
+        files: Vec<PathBuf>,
+        size: BoardSize,
+        share: f64,
+        capacity: usize,
+        seed: u64,
+    ) -> Self {
+        Self {
+            order: Shuffle::new(files.len().max(1) as u64, seed),
+            files,
+            size,
+            share,
+            capacity: capacity.max(1),
+            buffer: Vec::new(),
+            random: Xoshiro256PlusPlus::seed_from_u64(mix(seed)),
+            files_read: 0,
+            report: LoadReport::default(),
+        }
+    }
+
+    /// Goes on after that many files.
+    pub fn seek(&mut self, files_read: u64) {
+        self.files_read = files_read;
+        self.random = Xoshiro256PlusPlus::seed_from_u64(mix(files_read ^ 0x5eed));
+        self.buffer.clear();
+    }
+
+    /// The next position: a random one of the buffer, which is filled up first.
+    pub fn next_example(&mut self) -> Result<GoExample, DataError> {
+        let mut fruitless = 0;
+        while self.buffer.len() < self.capacity {
+            let before = self.buffer.len();
+            self.read_one()?;
+            fruitless = if self.buffer.len() == before {
+                fruitless + 1
+            } else {
+                0
+            };
+            // A collection smaller than the buffer is read once a round.
+            let round_ended = self.files_read.is_multiple_of(self.files.len() as u64);
+            if !self.buffer.is_empty() && round_ended {
+                break;
+            }
+            if fruitless >= PATIENCE.max(2 * self.files.len()) {
+                let place = format!("{} files", self.files.len());
+                let hint = match self.report.skipped.iter().next() {
+                    Some((why, (count, name))) => {
+                        format!(" ({count} left out: {why}, the first is {name})")
+                    }
+                    None => String::new(),
+                };
+                return Err(DataError::Nothing {
+                    what: "training positions",
+                    place,
+                    hint,
+                });
+            }
+        }
+        let chosen = self.random.random_range(0..self.buffer.len());
+        Ok(example(self.buffer.swap_remove(chosen)))
+    }
+
+    fn read_one(&mut self) -> Result<(), DataError> {
+        let file = &self.files[self.order.at(self.files_read) as usize];
+        self.files_read += 1;
+        let records = read_file(file, self.size, &mut self.report)?;
+        let (share, random) = (self.share, &mut self.random);
+        self.buffer
+            .extend(records.into_iter().filter(|_| random.random_bool(share)));
+        Ok(())
+    }
+}
+
+/// A chunk's record as an example.
+pub fn example(record: ChunkRecord) -> GoExample {
+    GoExample {
+        planes: record.planes,
+        to_move: record.to_move,
+        policy: Policy::Chances(record.probabilities),
+        outcome: if record.won { 1.0 } else { -1.0 },
+    }
+}

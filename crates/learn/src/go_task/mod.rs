@@ -1,0 +1,344 @@
+//! Training Go networks of Leela Zero's kind, from games or from training chunks.
+
+pub mod chunks;
+pub mod example;
+pub mod games;
+pub mod model;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use go::{BoardSize, Symmetry};
+use net::leela::{LeelaNetwork, TextStyle};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use self::chunks::ChunkStream;
+use self::example::{GoExample, Writer};
+use self::games::{Games, LoadReport};
+use self::model::{GoShape, OtherShape, POLICY_HEAD, VALUE_HEAD};
+use crate::batch::{Batch, Shape};
+use crate::file::write_whole;
+use crate::history::Part;
+use crate::layer::Mode;
+use crate::loss::{self, Squash, Tally};
+use crate::model::Model;
+use crate::settings::TrainSettings;
+use crate::shuffle::{Shuffle, mix};
+use crate::trainer::{DataError, Task};
+
+/// Everything about a training, as it is saved beside the weights.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GoSettings {
+    /// The network.
+    pub network: GoShape,
+    /// Where the data is.
+    pub data: GoData,
+    /// Weight of the value's squared error beside the policy's cross-entropy.
+    pub value_weight: f32,
+    /// How to train.
+    pub training: TrainSettings,
+}
+
+impl Default for GoSettings {
+    fn default() -> Self {
+        Self {
+            network: GoShape::default(),
+            data: GoData::default(),
+            value_weight: 1.0,
+            training: TrainSettings::default(),
+        }
+    }
+}
+
+/// Where Go positions come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GoData {
+    /// SGF files, folders, or tar archives of them.
+    pub games: Vec<PathBuf>,
+    /// Leela Zero training chunks, or folders of them.
+    pub chunks: Vec<PathBuf>,
+    /// Share of the games (or chunk files) kept out for tests.
+    pub test_share: f64,
+    /// Share of the positions of a chunk that are used; Leela Zero's trainer takes one in sixteen.
+    pub sample_share: f64,
+    /// Positions of chunks shuffled at a time.
+    pub shuffle_buffer: usize,
+}
+
+impl Default for GoData {
+    fn default() -> Self {
+        Self {
+            games: Vec::new(),
+            chunks: Vec::new(),
+            test_share: 0.03,
+            sample_share: 1.0 / 16.0,
+            shuffle_buffer: 1 << 17,
+        }
+    }
+}
+
+enum Source {
+    Games {
+        train: Games,
+        test: Games,
+        order: Shuffle,
+        test_order: Shuffle,
+    },
+    Chunks {
+        stream: Box<ChunkStream>,
+        test: Vec<GoExample>,
+    },
+}
+
+/// A Go training.
+pub struct GoTask {
+    settings: GoSettings,
+    model: Model,
+    source: Source,
+    report: LoadReport,
+    writer: Writer,
+    input: Batch,
+    policy: Batch,
+    outcome: Vec<f32>,
+}
+
+/// What is measured.
+const MEASURES: [&str; 5] = [
+    "loss",
+    "policy loss",
+    "move accuracy",
+    "value error",
+    "winner accuracy",
+];
+/// Leela Zero reports the squared error of a value in -1..1 as that of a chance in 0..1.
+const VALUE_ERROR_SHARE: f64 = 0.25;
+/// Positions of chunks kept for tests.
+const CHUNK_TEST_POSITIONS: usize = 1 << 14;
+
+impl GoTask {
+    /// Reads the data and makes a network with random weights.
+    pub fn new(settings: GoSettings) -> Result<Self, DataError> {
+        let size = BoardSize::new(settings.network.size).ok_or_else(|| DataError::Nothing {
+            what: "board",
+            place: format!("{0}x{0}", settings.network.size),
+            hint: ": sizes go from 2 to 25".to_owned(),
+        })?;
+        let seed = settings.training.seed;
+        let data = &settings.data;
+        let (source, report) = if data.chunks.is_empty() {
+            let (mut train, report) = Games::read(&data.games, size)?;
+            let test = train.take_out(data.test_share);
+            if train.is_empty() {
+                let place = format!("{} games", report.games);
+                let hint = ": all of them were kept out for tests, lower the test share".to_owned();
+                return Err(DataError::Nothing {
+                    what: "games to train on",
+                    place,
+                    hint,
+                });
+            }
+            let source = Source::Games {
+                order: Shuffle::new(train.positions(), mix(seed)),
+                test_order: Shuffle::new(test.positions().max(1), 0),
+                train,
+                test,
+            };
+            (source, report)
+        } else {
+            open_chunks(data, size, seed)?
+        };
+        let moves = size.area() + 1;
+        Ok(Self {
+            model: model::build(settings.network, seed, settings.training.threads),
+            source,
+            report,
+            writer: Writer::new(size),
+            input: Batch::default(),
+            policy: Batch::zeros(Shape::Row(moves), 0),
+            outcome: Vec::new(),
+            settings,
+        })
+    }
+
+    /// What was read and left out.
+    pub fn report(&self) -> &LoadReport {
+        match &self.source {
+            Source::Games { .. } => &self.report,
+            Source::Chunks { stream, .. } => &stream.report,
+        }
+    }
+
+    /// Positions to train on and kept out; unknown for a stream.
+    pub fn positions(&self) -> Option<(u64, u64)> {
+        match &self.source {
+            Source::Games { train, test, .. } => Some((train.positions(), test.positions())),
+            Source::Chunks { .. } => None,
+        }
+    }
+
+    /// Starts from the weights of another network.
+    pub fn start_from(&mut self, network: &LeelaNetwork) -> Result<(), OtherShape> {
+        model::from_leela(&mut self.model, self.settings.network, network)
+    }
+
+    /// The network as it stands.
+    pub fn network(&mut self) -> LeelaNetwork {
+        model::to_leela(&mut self.model, self.settings.network)
+    }
+
+    fn example(&mut self, part: Part, place: u64) -> Result<Option<GoExample>, DataError> {
+        Ok(match (&mut self.source, part) {
+            (Source::Games { train, order, .. }, Part::Train) => {
+                Some(train.example(order.at(place)))
+            }
+            (
+                Source::Games {
+                    test, test_order, ..
+                },
+                Part::Test,
+            ) => (place < test.positions()).then(|| test.example(test_order.at(place))),
+            (Source::Chunks { stream, .. }, Part::Train) => Some(stream.next_example()?),
+            (Source::Chunks { test, .. }, Part::Test) => test.get(place as usize).cloned(),
+        })
+    }
+}
+
+fn open_chunks(
+    data: &GoData,
+    size: BoardSize,
+    seed: u64,
+) -> Result<(Source, LoadReport), DataError> {
+    let mut files = chunks::find(&data.chunks)?;
+    // At least one file each way; with a single file both read it.
+    let kept_out =
+        ((files.len() as f64 * data.test_share).ceil() as usize).min(files.len().saturating_sub(1));
+    let order = Shuffle::new(files.len() as u64, mix(seed));
+    let test_files: Vec<PathBuf> = (0..kept_out as u64)
+        .map(|place| files[order.at(place) as usize].clone())
+        .collect();
+    files.retain(|file| !test_files.contains(file));
+    let mut report = LoadReport::default();
+    let mut test = Vec::new();
+    for file in &test_files {
+        let records = chunks::read_file(file, size, &mut report)?;
+        test.extend(records.into_iter().map(chunks::example));
+        if test.len() >= CHUNK_TEST_POSITIONS {
+            break;
+        }
+    }
+    let order = Shuffle::new(test.len().max(1) as u64, 0);
+    let test = (0..test.len() as u64)
+        .map(|place| test[order.at(place) as usize].clone())
+        .collect();
+    let stream = ChunkStream::new(files, size, data.sample_share, data.shuffle_buffer, seed);
+    Ok((
+        Source::Chunks {
+            stream: Box::new(stream),
+            test,
+        },
+        report,
+    ))
+}
+
+impl Task for GoTask {
+    fn title(&self) -> String {
+        let GoShape {
+            size,
+            blocks,
+            filters,
+        } = self.settings.network;
+        format!("Go {size}x{size}, {blocks} blocks of {filters} filters")
+    }
+
+    fn measures(&self) -> &[&'static str] {
+        &MEASURES
+    }
+
+    fn model(&mut self) -> &mut Model {
+        &mut self.model
+    }
+
+    fn load(&mut self, part: Part, number: u64, samples: usize) -> Result<usize, DataError> {
+        self.input.fit(self.model.input(), samples);
+        self.policy.fit(self.policy.shape, samples);
+        self.outcome.resize(samples, 0.0);
+        let seed = mix(self.settings.training.seed ^ mix(number));
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let batch = self.settings.training.batch as u64;
+        for index in 0..samples {
+            let Some(example) = self.example(part, number * batch + index as u64)? else {
+                self.input.fit(self.model.input(), index);
+                self.policy.fit(self.policy.shape, index);
+                self.outcome.truncate(index);
+                return Ok(index);
+            };
+            let symmetry = match part {
+                Part::Train => Symmetry::ALL[random.random_range(0..Symmetry::COUNT)],
+                Part::Test => Symmetry::IDENTITY,
+            };
+            self.writer.write(
+                &example,
+                symmetry,
+                index,
+                &mut self.input,
+                &mut self.policy,
+                &mut self.outcome,
+            );
+        }
+        Ok(samples)
+    }
+
+    fn forward(&mut self, mode: Mode) -> Vec<Tally> {
+        self.model.forward(&self.input, mode);
+        let (logits, gradient) = self.model.output_and_gradient(POLICY_HEAD);
+        let [policy, right] = loss::cross_entropy(logits, &self.policy, 1.0, gradient);
+        let weight = self.settings.value_weight;
+        let (values, gradient) = self.model.output_and_gradient(VALUE_HEAD);
+        let [value, winner] =
+            loss::squared(values, Squash::Tanh, &self.outcome, 0.0, weight, gradient);
+        let total = Tally {
+            sum: policy.sum + f64::from(weight) * value.sum,
+            count: policy.count,
+        };
+        let value = Tally {
+            sum: value.sum * VALUE_ERROR_SHARE,
+            ..value
+        };
+        vec![total, policy, right, value, winner]
+    }
+
+    fn backward(&mut self) {
+        self.model.backward(&self.input);
+    }
+
+    fn write_network(&mut self, folder: &Path, stem: &str) -> Result<PathBuf, io::Error> {
+        let text = self.network().to_text(TextStyle::default());
+        let path = folder.join(format!("{stem}.txt.gz"));
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(&text)?;
+        write_whole(&path, &encoder.finish()?)?;
+        Ok(path)
+    }
+
+    fn position(&self) -> serde_json::Value {
+        match &self.source {
+            Source::Games { .. } => serde_json::Value::Null,
+            Source::Chunks { stream, .. } => json!({ "files": stream.files_read }),
+        }
+    }
+
+    fn seek(&mut self, position: &serde_json::Value) {
+        if let (Source::Chunks { stream, .. }, Some(files)) =
+            (&mut self.source, position["files"].as_u64())
+        {
+            stream.seek(files);
+        }
+    }
+}
