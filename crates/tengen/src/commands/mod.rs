@@ -6,6 +6,7 @@ mod matches;
 mod selfplay;
 mod sgf;
 mod terminal;
+mod train;
 
 use std::process::ExitCode;
 
@@ -28,6 +29,7 @@ enum Command {
     #[command(subcommand)]
     Sgf(sgf::Command),
     Selfplay(selfplay::Args),
+    Train(train::Args),
 }
 
 impl Program {
@@ -43,6 +45,7 @@ impl Program {
             Some(Command::Match(args)) => matches::run(args),
             Some(Command::Sgf(command)) => sgf::run(command),
             Some(Command::Selfplay(args)) => selfplay::run(args),
+            Some(Command::Train(args)) => train::run(args),
         }
     }
 }

@@ -1,0 +1,118 @@
+//! `tengen train`: networks from data.
+
+mod go;
+mod progress;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use learn::settings::{self, TrainSettings};
+use learn::trainer::name;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Train a network.
+///
+/// A training lives in a folder: settings.toml, checkpoint.bin, the network, the curves as history.csv and curves.svg,
+/// and event files for TensorBoard. Interrupted at any moment, the same command goes on from the last checkpoint.
+///
+/// Example: tengen train go --games kgs.tar.gz --out runs/go19
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(clap::Subcommand)]
+enum What {
+    Go(go::Args),
+}
+
+/// Runs the chosen training.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match args.what {
+        What::Go(args) => go::run(args),
+    }
+}
+
+/// Options of every training.
+#[derive(clap::Args)]
+struct Common {
+    /// Folder of the training; if there is one in it already, it goes on.
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
+    /// Settings to start with instead of the defaults; options given here come on top.
+    #[arg(long, value_name = "FILE")]
+    settings: Option<PathBuf>,
+    /// Steps in all.
+    #[arg(long)]
+    steps: Option<u64>,
+    /// Samples a step.
+    #[arg(long)]
+    batch: Option<usize>,
+    /// Highest learning rate.
+    #[arg(long)]
+    rate: Option<f32>,
+    /// Threads.
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Seed of everything that is random.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Steps between two lines of progress.
+    #[arg(long)]
+    report_every: Option<u64>,
+    /// Steps between two tests.
+    #[arg(long)]
+    test_every: Option<u64>,
+    /// Print progress as lines of JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Common {
+    /// The settings to begin with: those of the folder, or of the file given, or the defaults.
+    fn settings<S: Default + DeserializeOwned>(&self) -> anyhow::Result<S> {
+        let saved = self.out.join(name::SETTINGS);
+        let file = match &self.settings {
+            Some(file) => Some(file.as_path()),
+            None => saved.exists().then_some(saved.as_path()),
+        };
+        Ok(match file {
+            Some(file) => settings::read(file)?,
+            None => S::default(),
+        })
+    }
+
+    /// Puts the options on top of the settings.
+    fn apply(&self, training: &mut TrainSettings) {
+        fn set<T: Copy>(option: Option<T>, setting: &mut T) {
+            if let Some(value) = option {
+                *setting = value;
+            }
+        }
+        set(self.steps, &mut training.steps);
+        set(self.batch, &mut training.batch);
+        set(self.rate, &mut training.schedule.rate);
+        set(self.threads, &mut training.threads);
+        set(self.seed, &mut training.seed);
+        set(self.report_every, &mut training.report_every);
+        set(self.test_every, &mut training.test_every);
+    }
+
+    /// Saves the settings in the folder of the training.
+    fn save<S: Serialize>(&self, settings: &S) -> anyhow::Result<()> {
+        std::fs::create_dir_all(&self.out)
+            .with_context(|| format!("cannot make the folder {}", self.out.display()))?;
+        Ok(settings::write(&self.out.join(name::SETTINGS), settings)?)
+    }
+}
+
+/// Paths in saved settings must not depend on where the program was started.
+fn absolute(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let full =
+        |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| Path::new(path).to_owned());
+    paths.iter().map(full).collect()
+}
