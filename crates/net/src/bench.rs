@@ -8,6 +8,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::evaluator::Evaluator;
+use crate::network::{Activation, Dense, Head, Layer, Network, Output, Reading};
+use crate::shape::{Perspective, PlaneShape};
 
 /// How to measure.
 #[derive(Clone, Copy, Debug)]
@@ -122,4 +124,50 @@ fn thread_cpu_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds: f64 = text.split(' ').next()?.parse().ok()?;
     Some(nanoseconds / 1e9)
+}
+
+/// A random dense network of the size that judges the safety of groups: 13 planes of 11x11, 256 units, one residual
+/// block, one chance.
+pub fn safety_network(seed: u64) -> Network {
+    const WIDTH: usize = 256;
+    let input = PlaneShape {
+        planes: 13,
+        height: 11,
+        width: 11,
+    };
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut dense = |inputs: usize, outputs: usize, activation: Activation| {
+        let mut layer = Dense::new(inputs, outputs, activation);
+        let size = (3.0 / inputs as f32).sqrt();
+        layer
+            .weights
+            .iter_mut()
+            .for_each(|weight| *weight = rng.random_range(-size..size));
+        Layer::Dense(layer)
+    };
+    let first = dense(input.len(), WIDTH, Activation::Relu);
+    let body = vec![
+        dense(WIDTH, WIDTH, Activation::Relu),
+        dense(WIDTH, WIDTH, Activation::Identity),
+    ];
+    let last = dense(WIDTH, 1, Activation::Identity);
+    Network {
+        input,
+        trunk: vec![
+            first,
+            Layer::Residual {
+                body,
+                activation: Activation::Relu,
+            },
+        ],
+        heads: vec![Head {
+            layers: vec![last],
+            outputs: vec![Output {
+                name: "safe".into(),
+                len: 1,
+                reading: Reading::Sigmoid,
+            }],
+        }],
+        perspective: Perspective::SideToMove,
+    }
 }

@@ -4,6 +4,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
 use crate::compact::{self, MAGIC};
 use crate::leela::{LeelaNetwork, LoadError, TextStyle, sha256_of_text};
 use crate::network::Network;
@@ -95,4 +98,11 @@ pub fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&part);
     }
     renamed
+}
+
+/// `bytes`, packed.
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+    let packed = packer.write_all(bytes).and_then(|()| packer.finish());
+    packed.expect("packing in memory does not fail")
 }

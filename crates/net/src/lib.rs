@@ -58,3 +58,5 @@ pub mod parallel;
 pub mod bench;
 
 pub mod compare;
+
+pub mod soak;

@@ -3,6 +3,7 @@
 pub mod gtp;
 mod ladder;
 mod matches;
+mod net;
 mod selfplay;
 mod sgf;
 mod terminal;
@@ -30,6 +31,7 @@ enum Command {
     Sgf(sgf::Command),
     Selfplay(selfplay::Args),
     Train(train::Args),
+    Net(net::Args),
 }
 
 impl Program {
@@ -46,6 +48,7 @@ impl Program {
             Some(Command::Sgf(command)) => sgf::run(command),
             Some(Command::Selfplay(args)) => selfplay::run(args),
             Some(Command::Train(args)) => train::run(args),
+            Some(Command::Net(args)) => net::run(args),
         }
     }
 }

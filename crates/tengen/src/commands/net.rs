@@ -1,0 +1,52 @@
+//! `tengen net`: look at, make, convert, compare and measure networks.
+
+mod bench;
+mod compare;
+mod convert;
+mod info;
+mod new;
+mod soak;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use net::file::write_whole;
+
+/// Look at networks, make, convert, compare and measure them.
+///
+/// Files may be Leela Zero weights, plain or gzip, or Tengen's compact format.
+///
+/// Example: tengen net new --blocks 5 --filters 64 first.txt && tengen net info first.txt
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    Info(info::Args),
+    New(new::Args),
+    Convert(convert::Args),
+    Compare(compare::Args),
+    Bench(bench::Args),
+    Soak(soak::Args),
+}
+
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match args.command {
+        Command::Info(args) => info::run(args),
+        Command::New(args) => new::run(args),
+        Command::Convert(args) => convert::run(args),
+        Command::Compare(args) => compare::run(args),
+        Command::Bench(args) => bench::run(args),
+        Command::Soak(args) => soak::run(args),
+    }
+}
+
+/// Writes a result file, whole or not at all.
+fn write(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    write_whole(file, bytes).with_context(|| format!("{}: cannot be written", file.display()))
+}

@@ -1,0 +1,131 @@
+//! `tengen net bench`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::ensure;
+use net::bench::{BenchOptions, measure, safety_network};
+use net::file::load;
+use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
+use net::network::Network;
+use net::plan::{Plan, PlanOptions};
+use serde_json::json;
+
+/// Measure evaluations a second, planes and heads included.
+///
+/// Every thread evaluates batches of its own, as the threads of a search do.
+///
+/// Example: tengen net bench --blocks 10 --filters 128 --threads 2 --batch 4
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// A network file; without one, random weights of the given shape.
+    file: Option<PathBuf>,
+    /// Residual blocks of random weights.
+    #[arg(long, default_value_t = 5)]
+    blocks: usize,
+    /// Filters of random weights.
+    #[arg(long, default_value_t = 64)]
+    filters: usize,
+    /// Board size of random weights.
+    #[arg(long, default_value_t = 19)]
+    size: usize,
+    /// Instead, a dense network of the size that judges groups (1573 -> 256 -> residual 256 -> 1).
+    #[arg(long)]
+    safety: bool,
+    /// Threads.
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    /// Positions of a call.
+    #[arg(long, default_value_t = 4)]
+    batch: usize,
+    /// Seconds to measure.
+    #[arg(long, default_value_t = 3.0)]
+    seconds: f64,
+    /// The share of input numbers that are not zero.
+    #[arg(long, default_value_t = 0.15)]
+    density: f64,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    ensure!(
+        args.threads > 0 && args.batch > 0,
+        "--threads and --batch start at 1"
+    );
+    ensure!(
+        args.seconds > 0.0 && args.seconds < 86_400.0,
+        "--seconds {}: more than 0 and less than a day",
+        args.seconds
+    );
+    ensure!(
+        (0.0..=1.0).contains(&args.density),
+        "--density {}: between 0 and 1",
+        args.density
+    );
+    let start = Instant::now();
+    let network = network(&args)?;
+    let load_seconds = start.elapsed().as_secs_f64();
+    let plan = Plan::with_options(&network, PlanOptions::default())?;
+    let plan_seconds = start.elapsed().as_secs_f64() - load_seconds;
+    drop(network);
+    let options = BenchOptions {
+        threads: args.threads,
+        batch: args.batch,
+        duration: Duration::from_secs_f64(args.seconds),
+        density: args.density,
+    };
+    let result = measure(&plan, options);
+    let (direct, planned) = plan.convolution_flops();
+    let per_second = result.per_second();
+    let gflops = |flops: f64| {
+        flops
+            * result
+                .per_cpu_second()
+                .unwrap_or(per_second / args.threads as f64)
+            / 1e9
+    };
+    if args.json {
+        println!(
+            "{}",
+            json!({
+                "threads": args.threads, "batch": args.batch, "instructions": format!("{:?}", plan.isa()),
+                "evaluations": result.evaluations, "seconds": result.seconds, "per_second": per_second,
+                "per_cpu_second": result.per_cpu_second(),
+                "load_seconds": load_seconds, "plan_seconds": plan_seconds,
+                "convolution_gflops_per_core": gflops(planned), "direct_gflops_per_core": gflops(direct),
+            })
+        );
+    } else {
+        println!("loading     {load_seconds:.2} s, packing weights {plan_seconds:.2} s");
+        println!(
+            "speed       {per_second:.1} evaluations a second ({} threads, batch {}, {:?})",
+            args.threads,
+            args.batch,
+            plan.isa()
+        );
+        if let Some(speed) = result.per_cpu_second() {
+            println!("per core    {speed:.1} in a second of processor time");
+        }
+        println!(
+            "arithmetic  {:.1} GFLOP/s a core in 3x3 convolutions, {:.1} if they were done directly",
+            gflops(planned),
+            gflops(direct)
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn network(args: &Args) -> anyhow::Result<Network> {
+    if let Some(file) = &args.file {
+        return Ok(load(file)?);
+    }
+    if args.safety {
+        return Ok(safety_network(1));
+    }
+    let shape = LeelaShape::stock(args.size, args.blocks, args.filters);
+    Ok(LeelaNetwork::random(LeelaVersion::V1, shape, 1).to_network())
+}

@@ -1,0 +1,122 @@
+//! `tengen net info`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use net::compare::statistics;
+use net::file::{NetworkContent, NetworkFile};
+use serde_json::json;
+
+/// Print shape, version, hash and statistics of a network file.
+///
+/// Example: tengen net info best-network.gz --layers
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// The network file.
+    file: PathBuf,
+    /// One line for every layer, too.
+    #[arg(long)]
+    layers: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let file = NetworkFile::load(&args.file)?;
+    let network = file.content.to_network();
+    let layers = statistics(&network);
+    let (format, shape) = match &file.content {
+        NetworkContent::Leela(leela, _) => (
+            format!("Leela Zero version {}", leela.version.number()),
+            Some(leela.shape()),
+        ),
+        NetworkContent::Compact(_) => ("compact".to_owned(), None),
+    };
+    let input = network.input;
+    if args.json {
+        let layers: Vec<_> = layers
+            .iter()
+            .map(|layer| {
+                json!({
+                    "name": layer.name, "parameters": layer.parameters, "min": layer.least, "max": layer.greatest,
+                    "mean": layer.mean, "deviation": layer.deviation, "zeros": layer.zeros,
+                })
+            })
+            .collect();
+        let outputs = network.io_shape().outputs;
+        let outputs: Vec<_> = outputs
+            .iter()
+            .map(|output| json!({"name": output.name, "len": output.range.len()}))
+            .collect();
+        println!(
+            "{}",
+            json!({
+                "file": args.file, "format": format, "sha256": file.sha256, "bytes": file.bytes,
+                "parameters": network.parameters(),
+                "input": {"planes": input.planes, "height": input.height, "width": input.width},
+                "outputs": outputs,
+                "value_of": format!("{:?}", network.perspective),
+                "blocks": shape.map(|shape| shape.blocks), "filters": shape.map(|shape| shape.filters),
+                "policy_planes": shape.map(|shape| shape.policy_planes),
+                "value_planes": shape.map(|shape| shape.value_planes),
+                "value_hidden": shape.map(|shape| shape.value_hidden),
+                "layers": layers,
+            })
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!("file        {} ({} bytes)", args.file.display(), file.bytes);
+    println!("format      {format}");
+    println!("sha256      {}", file.sha256);
+    println!(
+        "input       {} planes of {}x{}",
+        input.planes, input.height, input.width
+    );
+    if let Some(shape) = shape {
+        println!(
+            "tower       {} blocks x {} filters",
+            shape.blocks, shape.filters
+        );
+        println!(
+            "heads       {} policy planes, {} value planes, {} hidden units",
+            shape.policy_planes, shape.value_planes, shape.value_hidden
+        );
+    }
+    let outputs = network.io_shape().outputs;
+    let outputs: Vec<_> = outputs
+        .iter()
+        .map(|output| format!("{} ({})", output.name, output.range.len()))
+        .collect();
+    println!("outputs     {}", outputs.join(", "));
+    println!("value of    {:?}", network.perspective);
+    println!("parameters  {}", network.parameters());
+    let least = layers
+        .iter()
+        .map(|layer| layer.least)
+        .fold(f32::INFINITY, f32::min);
+    let greatest = layers
+        .iter()
+        .map(|layer| layer.greatest)
+        .fold(f32::NEG_INFINITY, f32::max);
+    println!("weights     {least:.4} to {greatest:.4}, batch normalisation folded in");
+    if args.layers {
+        println!(
+            "{:<36} {:>10} {:>10} {:>10} {:>10} {:>10}",
+            "layer", "parameters", "min", "max", "mean", "deviation"
+        );
+        for layer in layers {
+            println!(
+                "{:<36} {:>10} {:>10.4} {:>10.4} {:>10.5} {:>10.5}",
+                layer.name,
+                layer.parameters,
+                layer.least,
+                layer.greatest,
+                layer.mean,
+                layer.deviation
+            );
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
