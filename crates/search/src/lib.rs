@@ -52,7 +52,7 @@
 //!
 //! - `game`, `evaluate`: the two doors.
 //! - `settings`, `task`: what is constant, and what one run is told.
-//! - `search`: the public face; `worker`: one thread of it.
+//! - `tree_search`: the public face; `worker`: one thread of it.
 //! - `tree`, `node`, `root`, `run`: what the lock guards.
 //! - `select`, `gumbel`: the formulas; `rank`, `student`: the choice.
 //!
@@ -62,6 +62,12 @@
 //! microseconds, and the code under it is plain and sequential.
 #![forbid(unsafe_code)]
 
+// The toy games of `tests/` are written as a user of the crate writes them.
+#[cfg(test)]
+extern crate self as search;
+
+#[cfg(test)]
+mod audit;
 mod evaluate;
 mod game;
 mod gumbel;
@@ -69,18 +75,17 @@ mod node;
 mod rank;
 mod root;
 mod run;
-mod search;
 mod select;
 mod settings;
 mod student;
 mod task;
 mod tree;
+mod tree_search;
 mod worker;
 
 pub use evaluate::{Evaluate, Evaluation, Rollout, SearchRng, Uniform};
 pub use game::{Game, Side, Turn};
 pub use rank::{RootMove, Snapshot, TreeShape, draw_by_visits};
-pub use search::Search;
 pub use settings::{
     ChanceLeaf, ChanceRule, Dirichlet, Fpu, FpuBase, Gumbel, Lcb, Puct, Rule, Settings, Sigma,
     Untrusted,
@@ -88,3 +93,4 @@ pub use settings::{
 pub use task::{
     Control, EarlyStop, Poll, Progress, Restrict, SearchReport, StopMode, StopReason, Task,
 };
+pub use tree_search::Search;

@@ -133,6 +133,7 @@ pub enum ChanceLeaf {
 pub enum Untrusted {
     /// The simulation goes on into the leaf's best child and its value serves
     /// both: two playouts for the ancestors and the leaf, one for the child.
+    /// A root without a value has no visit of its own.
     Deepen,
     /// The leaf is expanded, nothing is counted.
     Discard,
@@ -198,7 +199,9 @@ pub struct Settings {
     pub threads: usize,
     /// Leaves a worker gathers for one call of the evaluator.
     pub batch: usize,
-    /// Most bytes the tree may take.
+    /// Most bytes the tree may take. Half of them may hold positions of the
+    /// past; see [`Search::forget_past`](crate::Search::forget_past). A tree
+    /// that is larger when the limit is lowered is forgotten.
     pub memory_bytes: usize,
 }
 

@@ -100,6 +100,8 @@ pub(crate) struct Tree<G: Game> {
     pub broken: bool,
     /// Changes whenever nodes seen before may be gone.
     pub epoch: u64,
+    /// Workers that wait for something to be settled.
+    pub waiting: usize,
     candidates: Vec<Candidate>,
 }
 
@@ -112,6 +114,7 @@ impl<G: Game> Tree<G> {
             run: Run::default(),
             broken: false,
             epoch: 0,
+            waiting: 0,
             candidates: Vec::new(),
         }
     }
@@ -121,6 +124,15 @@ impl<G: Game> Tree<G> {
         let epoch = self.epoch + 1;
         *self = Tree::new(self.arena.limit());
         self.epoch = epoch;
+    }
+
+    /// Sets the memory to keep to. A tree that is larger already is forgotten:
+    /// chunks in use cannot be given back.
+    pub fn set_limit(&mut self, memory_bytes: usize) {
+        self.arena.set_limit(memory_bytes);
+        if self.arena.bytes() > memory_bytes {
+            self.clear();
+        }
     }
 
     /// The root, once there is one.

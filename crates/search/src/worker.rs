@@ -35,6 +35,22 @@ impl<G: Game> Shared<G> {
     pub fn lock(&self) -> MutexGuard<'_, Tree<G>> {
         self.tree.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Waits for the bell.
+    fn wait<'a>(&self, mut tree: MutexGuard<'a, Tree<G>>) -> MutexGuard<'a, Tree<G>> {
+        tree.waiting += 1;
+        let woken = self.settled.wait(tree);
+        let mut tree = woken.unwrap_or_else(PoisonError::into_inner);
+        tree.waiting -= 1;
+        tree
+    }
+
+    /// Rings the bell if anybody listens: ringing is a call to the system.
+    fn ring(&self, tree: &Tree<G>) {
+        if tree.waiting > 0 {
+            self.settled.notify_all();
+        }
+    }
 }
 
 /// What a simulation came to for now.
@@ -146,16 +162,11 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
         loop {
             match tree.run.reserve() {
                 Permit::Wait if self.buffers.pending == 0 => {
-                    tree = self
-                        .context
-                        .shared
-                        .settled
-                        .wait(tree)
-                        .unwrap_or_else(PoisonError::into_inner);
+                    tree = self.context.shared.wait(tree);
                 }
                 permit => {
                     if permit == Permit::Stop {
-                        self.context.shared.settled.notify_all();
+                        self.context.shared.ring(&tree);
                     }
                     return permit;
                 }
@@ -167,7 +178,7 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
     fn wait(&self) {
         let tree = self.context.shared.lock();
         if tree.run.stopped.is_none() && tree.run.started > tree.run.finished {
-            drop(self.context.shared.settled.wait(tree));
+            drop(self.context.shared.wait(tree));
         }
     }
 
@@ -188,7 +199,7 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
                 Descent::Leaf => {}
                 Descent::Known(value) => {
                     tree.settle(simulation, value);
-                    self.context.shared.settled.notify_all();
+                    self.context.shared.ring(&tree);
                     return Advance::Done;
                 }
                 Descent::Collision => {
@@ -213,8 +224,9 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
             }
             simulation.played = simulation.moves.len();
             if !state.is_valid() {
-                self.context.shared.lock().invalidate(simulation);
-                self.context.shared.settled.notify_all();
+                let mut tree = self.context.shared.lock();
+                tree.invalidate(simulation);
+                self.context.shared.ring(&tree);
                 return Advance::Done;
             }
             match state.turn() {
@@ -223,7 +235,7 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
                     let mut tree = self.context.shared.lock();
                     tree.expand(simulation.leaf(), Kind::Over, Some(value), Vec::new());
                     tree.settle(simulation, value);
-                    self.context.shared.settled.notify_all();
+                    self.context.shared.ring(&tree);
                     return Advance::Done;
                 }
                 Turn::Chance if self.context.settings.chance_leaf == ChanceLeaf::PassThrough => {
@@ -259,7 +271,6 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
     fn back_up(&mut self) {
         let evaluated = std::mem::take(&mut self.buffers.pending);
         let evaluations = std::mem::take(&mut self.buffers.evaluations);
-        self.context.shared.lock().run.batches += 1;
         for (slot, evaluation) in evaluations.iter().enumerate() {
             debug_assert!(slot < evaluated);
             if self.settle(slot, evaluation) {
@@ -270,7 +281,9 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
             }
         }
         self.buffers.evaluations = evaluations;
-        self.context.shared.settled.notify_all();
+        let mut tree = self.context.shared.lock();
+        tree.run.batches += 1;
+        self.context.shared.ring(&tree);
     }
 
     /// True if the simulation wants another evaluation.
@@ -290,11 +303,11 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
         let mut tree = self.context.shared.lock();
         tree.run.evaluations += 1;
         let expanded = tree.expand(simulation.leaf(), kind, evaluation.value, edges);
+        if !expanded && !tree.forget_all_but_root() {
+            tree.run.stop(StopReason::Memory);
+        }
         if let Some(value) = evaluation.value {
             tree.settle(simulation, value);
-            if !expanded && !tree.forget_all_but_root() {
-                tree.run.stop(StopReason::Memory);
-            }
             return false;
         }
         // The borrower's own playout needs a permit of its own.
@@ -328,8 +341,9 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
         if let Some(control) = self.context.task.control {
             match control.poll(&progress) {
                 Poll::Stop => {
-                    self.context.shared.lock().run.stop(StopReason::Control);
-                    self.context.shared.settled.notify_all();
+                    let mut tree = self.context.shared.lock();
+                    tree.run.stop(StopReason::Control);
+                    self.context.shared.ring(&tree);
                     return;
                 }
                 Poll::Continue {
@@ -350,7 +364,7 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
         );
         if decided && policy.stop {
             tree.run.stop(StopReason::Decided);
-            self.context.shared.settled.notify_all();
+            self.context.shared.ring(&tree);
         }
     }
 
@@ -362,7 +376,7 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
             tree.cancel(simulation);
         }
         self.buffers.pending = 0;
-        self.context.shared.settled.notify_all();
+        self.context.shared.ring(&tree);
     }
 
     fn is_flagged(&self) -> bool {
@@ -382,7 +396,7 @@ impl<G: Game> Drop for Alarm<'_, G> {
         let mut tree = self.0.lock();
         tree.run.stop(StopReason::Flag);
         tree.broken = true;
-        self.0.settled.notify_all();
+        self.0.ring(&tree);
     }
 }
 

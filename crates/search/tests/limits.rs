@@ -182,6 +182,49 @@ fn memory_is_bounded_and_the_search_says_so() {
     }
 }
 
+/// Vouches for nothing but the start.
+struct Doubtful;
+
+impl Evaluate<Endless> for Doubtful {
+    fn evaluate(
+        &self,
+        leaves: &[Endless],
+        rng: &mut SearchRng,
+        evaluations: &mut Vec<Evaluation<u16>>,
+    ) {
+        Hashed.evaluate(leaves, rng, evaluations);
+        for (leaf, evaluation) in leaves.iter().zip(evaluations) {
+            evaluation.value = evaluation.value.filter(|_| leaf.played.is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_search_that_can_count_nothing_still_ends_when_memory_does() {
+    let settings = Settings {
+        memory_bytes: 100_000,
+        ..Settings::default()
+    };
+    let search = Search::new(1);
+    let report = search.run(&Endless::new(50), &Doubtful, &settings, &Task::visits(9));
+    assert_eq!((report.reason, report.playouts), (StopReason::Memory, 0));
+}
+
+#[test]
+fn a_lowered_limit_is_kept_at_once() {
+    let search = Search::new(1);
+    let root = Endless::new(50);
+    let roomy = search.run(&root, &Hashed, &Settings::default(), &Task::visits(2000));
+    assert!(roomy.memory_bytes > 200_000);
+    let settings = Settings {
+        memory_bytes: 200_000,
+        ..Settings::default()
+    };
+    let report = search.run(&root, &Hashed, &settings, &Task::visits(100));
+    assert_eq!((report.visits_reused, report.visits), (0, 100));
+    assert!(report.memory_bytes <= 200_000);
+}
+
 #[test]
 fn short_memory_leaves_unlikely_moves_out_but_never_at_the_root() {
     let settings = Settings {

@@ -75,7 +75,7 @@ impl<G: Game> Search<G> {
         let start = Instant::now();
         let mut rng = self.turn();
         let ranking = self.rank_by(settings.lcb);
-        self.shared.lock().arena.set_limit(settings.memory_bytes);
+        self.shared.lock().set_limit(settings.memory_bytes);
         let node = self.seek(root);
         let visits_reused = u64::from(self.shared.lock().arena[node].visits);
 
@@ -307,6 +307,11 @@ impl<G: Game> Search<G> {
         }
         ranking.lcb = lcb;
         ranking.clone()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn tree(&self) -> MutexGuard<'_, Tree<G>> {
+        self.shared.lock()
     }
 
     fn turn(&self) -> MutexGuard<'_, SearchRng> {
