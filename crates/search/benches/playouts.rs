@@ -43,8 +43,20 @@ impl Game for Endless {
     }
 }
 
-/// Takes this long for each leaf; values and priors come from a hash.
-struct Costing(Duration);
+/// What an evaluation costs.
+#[derive(Clone, Copy)]
+enum Cost {
+    /// Nothing: what is measured is the tree.
+    Nothing,
+    /// A core for so long: a small network.
+    Core(Duration),
+    /// So long, but no core, as on another device: what is measured is
+    /// whether evaluations overlap, however busy the machine is.
+    Wait(Duration),
+}
+
+/// Values and priors come from a hash.
+struct Costing(Cost);
 
 impl Evaluate<Endless> for Costing {
     fn evaluate(
@@ -62,31 +74,47 @@ impl Evaluate<Endless> for Costing {
                 priors: (0..WIDTH).map(|mv| (mv, unit(u64::from(mv)))).collect(),
             });
         }
-        let cost = self.0 * leaves.len() as u32;
-        while start.elapsed() < cost {
-            std::hint::spin_loop();
+        let leaves = leaves.len() as u32;
+        match self.0 {
+            Cost::Nothing => {}
+            Cost::Wait(each) => std::thread::sleep(each * leaves),
+            Cost::Core(each) => {
+                while start.elapsed() < each * leaves {
+                    std::hint::spin_loop();
+                }
+            }
         }
     }
 }
 
 fn playouts(criterion: &mut Criterion) {
-    for (name, micros, playouts) in [
-        ("null evaluator", 0, PLAYOUTS),
-        ("20 us evaluator", 20, PLAYOUTS),
-        ("1 ms evaluator", 1000, PLAYOUTS / 20),
+    for (name, cost, playouts) in [
+        ("no cost", Cost::Nothing, PLAYOUTS),
+        (
+            "20 us of a core",
+            Cost::Core(Duration::from_micros(20)),
+            PLAYOUTS,
+        ),
+        (
+            "1 ms elsewhere",
+            Cost::Wait(Duration::from_millis(1)),
+            PLAYOUTS / 40,
+        ),
     ] {
         let mut group = criterion.benchmark_group(name);
         group.throughput(Throughput::Elements(playouts));
         group.sample_size(10);
-        group.measurement_time(Duration::from_secs(4));
+        group.warm_up_time(Duration::from_secs(1));
+        group.measurement_time(Duration::from_secs(3));
         for (threads, batch) in [(1, 1), (2, 1), (1, 8), (2, 8)] {
             let settings = Settings {
                 threads,
                 batch,
                 ..Settings::default()
             };
-            let evaluator = Costing(Duration::from_micros(micros));
-            group.bench_function(format!("{threads} threads, batch {batch}"), |bencher| {
+            let evaluator = Costing(cost);
+            let label = format!("{threads} threads, batches of {batch}");
+            group.bench_function(label, |bencher| {
                 bencher.iter(|| {
                     let search = Search::new(1);
                     let task = Task::playouts(playouts);
