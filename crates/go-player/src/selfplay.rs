@@ -95,19 +95,34 @@ impl Finished {
     }
 }
 
-/// Plays one game with a seed of its own; `None` if `stop` was set before its end.
+/// Plays one game of a network against itself; `None` if `stop` was set before its end.
 pub fn play_game(
     judge: &Judge,
     settings: &SelfPlay,
     seed: u64,
     stop: &AtomicBool,
 ) -> Option<Finished> {
+    play_between([judge, judge], settings, seed, stop)
+}
+
+/// Plays one game between two networks, Black's first; `None` if `stop` was set before its end.
+///
+/// # Panics
+/// If the networks are for different board sizes.
+pub fn play_between(
+    judges: [&Judge; 2],
+    settings: &SelfPlay,
+    seed: u64,
+    stop: &AtomicBool,
+) -> Option<Finished> {
     let mut rng = SearchRng::seed_from_u64(seed);
     let komi = Komi::new(settings.komi).unwrap_or_default();
-    let mut game = Game::new(judge.size(), komi);
+    let size = judges[0].size();
+    assert_eq!(size, judges[1].size(), "networks for different boards");
+    let mut game = Game::new(size, komi);
     let search = Search::new(rng.random());
     let may_resign = rng.random::<f64>() >= settings.no_resign_share;
-    let max_moves = (settings.max_length * judge.size().area() as f64) as usize;
+    let max_moves = (settings.max_length * size.area() as f64) as usize;
     let mut steps = Vec::new();
     let mut lost_moves = [0; 2];
     while !game.is_over() && game.move_number() < max_moves {
@@ -118,6 +133,7 @@ pub fn play_game(
         } else {
             settings.quick_simulations
         };
+        let judge = judges[game.to_move().index()];
         let thought = think(judge, settings, &game, &search, simulations, stop)?;
         if is_full {
             steps.push(thought.step);

@@ -95,6 +95,11 @@ enum Source {
         stream: Box<ChunkStream>,
         test: Vec<GoExample>,
     },
+    Memory {
+        train: Vec<GoExample>,
+        test: Vec<GoExample>,
+        order: Shuffle,
+    },
 }
 
 /// A Go training.
@@ -125,11 +130,7 @@ const CHUNK_TEST_POSITIONS: usize = 1 << 14;
 impl GoTask {
     /// Reads the data and makes a network with random weights.
     pub fn new(settings: GoSettings) -> Result<Self, DataError> {
-        let size = BoardSize::new(settings.network.size).ok_or_else(|| DataError::Nothing {
-            what: "board",
-            place: format!("{0}x{0}", settings.network.size),
-            hint: ": sizes go from 2 to 25".to_owned(),
-        })?;
+        let size = board_size(&settings)?;
         let seed = settings.training.seed;
         let data = &settings.data;
         let (source, report) = if data.chunks.is_empty() {
@@ -154,8 +155,38 @@ impl GoTask {
         } else {
             open_chunks(data, size, seed)?
         };
+        Ok(Self::with_source(settings, size, source, report))
+    }
+
+    /// Trains on positions in memory, such as those of recent self-play.
+    pub fn from_examples(
+        settings: GoSettings,
+        train: Vec<GoExample>,
+        test: Vec<GoExample>,
+    ) -> Result<Self, DataError> {
+        let size = board_size(&settings)?;
+        if train.is_empty() {
+            return Err(DataError::Nothing {
+                what: "positions to train on",
+                place: "memory".to_owned(),
+                hint: String::new(),
+            });
+        }
+        let order = Shuffle::new(train.len() as u64, mix(settings.training.seed));
+        let source = Source::Memory { train, test, order };
+        let report = LoadReport::default();
+        Ok(Self::with_source(settings, size, source, report))
+    }
+
+    fn with_source(
+        settings: GoSettings,
+        size: BoardSize,
+        source: Source,
+        report: LoadReport,
+    ) -> Self {
         let moves = size.area() + 1;
-        Ok(Self {
+        let seed = settings.training.seed;
+        Self {
             model: model::build(settings.network, seed, settings.training.threads),
             source,
             report,
@@ -164,13 +195,13 @@ impl GoTask {
             policy: Batch::zeros(Shape::Row(moves), 0),
             outcome: Vec::new(),
             settings,
-        })
+        }
     }
 
     /// What was read and left out.
     pub fn report(&self) -> &LoadReport {
         match &self.source {
-            Source::Games { .. } => &self.report,
+            Source::Games { .. } | Source::Memory { .. } => &self.report,
             Source::Chunks { stream, .. } => &stream.report,
         }
     }
@@ -179,6 +210,7 @@ impl GoTask {
     pub fn positions(&self) -> Option<(u64, u64)> {
         match &self.source {
             Source::Games { train, test, .. } => Some((train.positions(), test.positions())),
+            Source::Memory { train, test, .. } => Some((train.len() as u64, test.len() as u64)),
             Source::Chunks { .. } => None,
         }
     }
@@ -205,9 +237,22 @@ impl GoTask {
                 Part::Test,
             ) => (place < test.positions()).then(|| test.example(test_order.at(place))),
             (Source::Chunks { stream, .. }, Part::Train) => Some(stream.next_example()?),
-            (Source::Chunks { test, .. }, Part::Test) => test.get(place as usize).cloned(),
+            (Source::Memory { train, order, .. }, Part::Train) => {
+                Some(train[order.at(place) as usize].clone())
+            }
+            (Source::Chunks { test, .. } | Source::Memory { test, .. }, Part::Test) => {
+                test.get(place as usize).cloned()
+            }
         })
     }
+}
+
+fn board_size(settings: &GoSettings) -> Result<BoardSize, DataError> {
+    BoardSize::new(settings.network.size).ok_or_else(|| DataError::Nothing {
+        what: "board",
+        place: format!("{0}x{0}", settings.network.size),
+        hint: ": sizes go from 2 to 25".to_owned(),
+    })
 }
 
 fn open_chunks(
@@ -329,7 +374,7 @@ impl Task for GoTask {
 
     fn position(&self) -> serde_json::Value {
         match &self.source {
-            Source::Games { .. } => serde_json::Value::Null,
+            Source::Games { .. } | Source::Memory { .. } => serde_json::Value::Null,
             Source::Chunks { stream, .. } => json!({ "files": stream.files_read }),
         }
     }
