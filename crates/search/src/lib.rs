@@ -57,7 +57,7 @@
 //! - `select`, `gumbel`: the formulas; `rank`, `student`: the choice.
 //!
 //! One lock guards the whole tree. It is held for a walk down or a backup,
-//! about a microsecond each, and never while a move is played or a position
+//! a few microseconds each, and never while a move is played or a position
 //! evaluated; so it is free nearly always once an evaluation takes tens of
 //! microseconds, and the code under it is plain and sequential.
 #![forbid(unsafe_code)]
