@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::average::Average;
-use crate::file::write_whole;
 use crate::history::History;
 use crate::model::Model;
 use crate::optimiser::Optimiser;
+use net::file::write_whole;
 
 const MAGIC: &[u8; 16] = b"tengen training\n";
 const LENGTH_BYTES: usize = 8;

@@ -23,8 +23,6 @@ pub mod events;
 
 pub mod curves;
 
-pub mod file;
-
 pub mod shuffle;
 
 pub mod settings;
@@ -32,3 +30,5 @@ pub mod settings;
 pub mod trainer;
 
 pub mod go_task;
+
+pub mod mario_task;

@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::file::write_whole;
 use crate::optimiser::{Decay, Rule, Schedule};
+use net::file::write_whole;
 
 /// How to train, whatever the network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

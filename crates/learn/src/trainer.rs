@@ -11,13 +11,13 @@ use crate::average::Average;
 use crate::checkpoint::{self, CheckpointError, Progress};
 use crate::curves;
 use crate::events::EventFile;
-use crate::file::write_whole;
 use crate::history::{History, Part, Row};
 use crate::layer::Mode;
 use crate::loss::Tally;
 use crate::model::Model;
 use crate::optimiser::Optimiser;
 use crate::settings::{SettingsError, TrainSettings};
+use net::file::write_whole;
 
 /// Files of a run's folder.
 pub mod name {

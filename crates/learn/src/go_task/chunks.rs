@@ -131,6 +131,8 @@ pub struct ChunkStream {
     share: f64,
     capacity: usize,
     buffer: Vec<ChunkRecord>,
+    /// Whether the buffer held a whole round when it was last filled.
+    fits: bool,
     random: Xoshiro256PlusPlus,
     /// Files read so far.
     pub(super) files_read: u64,
@@ -154,6 +156,7 @@ impl ChunkStream {
             share,
             capacity: capacity.max(1),
             buffer: Vec::new(),
+            fits: false,
             random: Xoshiro256PlusPlus::seed_from_u64(mix(seed)),
             files_read: 0,
             report: LoadReport::default(),
@@ -167,8 +170,20 @@ impl ChunkStream {
         self.buffer.clear();
     }
 
-    /// The next position: a random one of the buffer, which is filled up first.
+    /// The next position: a random one of the buffer, which is filled up again when half of it is used. A collection
+    /// that fits in whole is used up before the next round, so that every position comes once a round.
     pub fn next_example(&mut self) -> Result<GoExample, DataError> {
+        let low = if self.fits { 0 } else { self.capacity / 2 };
+        if self.buffer.len() <= low {
+            self.fill()?;
+        }
+        let chosen = self.random.random_range(0..self.buffer.len());
+        Ok(example(self.buffer.swap_remove(chosen)))
+    }
+
+    fn fill(&mut self) -> Result<(), DataError> {
+        let round = self.files.len() as u64;
+        let fresh = self.buffer.is_empty() && self.files_read.is_multiple_of(round);
         let mut fruitless = 0;
         while self.buffer.len() < self.capacity {
             let before = self.buffer.len();
@@ -178,10 +193,9 @@ impl ChunkStream {
             } else {
                 0
             };
-            // A collection smaller than the buffer is read once a round.
-            let round_ended = self.files_read.is_multiple_of(self.files.len() as u64);
-            if !self.buffer.is_empty() && round_ended {
-                break;
+            if !self.buffer.is_empty() && self.files_read.is_multiple_of(round) {
+                self.fits = fresh;
+                return Ok(());
             }
             if fruitless >= PATIENCE.max(2 * self.files.len()) {
                 let place = format!("{} files", self.files.len());
@@ -198,8 +212,8 @@ impl ChunkStream {
                 });
             }
         }
-        let chosen = self.random.random_range(0..self.buffer.len());
-        Ok(example(self.buffer.swap_remove(chosen)))
+        self.fits = false;
+        Ok(())
     }
 
     fn read_one(&mut self) -> Result<(), DataError> {

@@ -177,14 +177,14 @@ impl Games {
             }
         }
         let mut history = VecDeque::with_capacity(HISTORY + 1);
-        history.push_front(board.all_stones().clone());
+        history.push_front(*board.all_stones());
         for (number, &code) in record.moves[..ply].iter().enumerate() {
             let (color, cell) = decode(code);
             if cell < self.size.area() {
                 let _ = board.play(self.size.point(cell), color);
             }
             if number + HISTORY >= ply {
-                history.push_front(board.all_stones().clone());
+                history.push_front(*board.all_stones());
                 history.truncate(HISTORY);
             }
         }
@@ -222,7 +222,7 @@ fn encode(color: Color, cell: usize) -> u16 {
 }
 
 fn decode(code: u16) -> (Color, usize) {
-    let color = if code % 2 == 0 {
+    let color = if code.is_multiple_of(2) {
         Color::Black
     } else {
         Color::White

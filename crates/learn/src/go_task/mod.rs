@@ -22,7 +22,6 @@ use self::example::{GoExample, Writer};
 use self::games::{Games, LoadReport};
 use self::model::{GoShape, OtherShape, POLICY_HEAD, VALUE_HEAD};
 use crate::batch::{Batch, Shape};
-use crate::file::write_whole;
 use crate::history::Part;
 use crate::layer::Mode;
 use crate::loss::{self, Squash, Tally};
@@ -30,6 +29,7 @@ use crate::model::Model;
 use crate::settings::TrainSettings;
 use crate::shuffle::{Shuffle, mix};
 use crate::trainer::{DataError, Task};
+use net::file::write_whole;
 
 /// Everything about a training, as it is saved beside the weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -387,3 +387,6 @@ impl Task for GoTask {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

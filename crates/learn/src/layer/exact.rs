@@ -272,6 +272,12 @@ fn other_layers_gradients_equal_finite_differences() {
         3,
     );
     check(
+        "linear pixel",
+        &mut Pixel::linear("p", board, [9, 3], start, &mut random),
+        planes(board, 9),
+        3,
+    );
+    check(
         "conv",
         &mut Conv::new("c", board, [3, 10], 0.0, start, &mut random),
         planes(board, 3),

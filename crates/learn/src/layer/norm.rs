@@ -136,7 +136,7 @@ impl Norm {
             shift: vec![0.0; wide],
         };
         let mut by_output = vec![0.0; wide];
-        for channel in 0..self.channels {
+        for (channel, by_output) in by_output.iter_mut().enumerate().take(self.channels) {
             let (sum, product) = (sums.first[channel], sums.second[channel]);
             self.beta.gradient[channel] += sum as f32;
             if let Some(gamma) = &mut self.gamma {
@@ -148,7 +148,7 @@ impl Norm {
                 f64::from(self.standard.shift[channel]),
             );
             line.scale[channel] = scale as f32;
-            by_output[channel] = (-scale * inverse * product / count) as f32;
+            *by_output = (-scale * inverse * product / count) as f32;
             line.shift[channel] = (-scale * (sum + offset * product) / count) as f32;
         }
         (line, by_output)

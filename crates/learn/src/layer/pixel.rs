@@ -1,11 +1,12 @@
-//! A 1x1 convolution with batch norm and activation: how heads read a tower.
+//! A 1x1 convolution, with batch norm and activation or with a bias alone: how heads read a tower.
 
 use net::network::{Conv, Layer as Plain};
 use net::training::LANES;
-use net::training::conv::{Board, Sums, padded};
+use net::training::conv::{Affine, Board, Sums, padded};
 use net::training::gemm::{Left, Packed, gemm};
 use rand::Rng;
 
+use super::dense::DenseStart;
 use super::norm::{Norm, NormStyle};
 use super::{Layer, Mode, activation, pointwise};
 use crate::batch::{Batch, Shape, Workers, split, split_mut};
@@ -16,12 +17,18 @@ pub struct Pixel {
     board: Board,
     inputs: usize,
     outputs: usize,
-    slope: f32,
     /// Weights `[output][input]`.
     pub weights: Param,
-    /// Batch norm.
-    pub norm: Norm,
+    ending: Ending,
     z: Vec<f32>,
+}
+
+/// What follows the products.
+enum Ending {
+    /// Batch norm and activation.
+    Norm(Box<Norm>, f32),
+    /// A bias, nothing else: the last layer of a head of planes.
+    Bias(Param),
 }
 
 impl Pixel {
@@ -39,14 +46,41 @@ impl Pixel {
             board,
             inputs,
             outputs,
-            slope,
             weights: Param::normal(
                 format!("{name}/conv"),
                 &[outputs, inputs, 1, 1],
                 deviation,
                 random,
             ),
-            norm: Norm::new(name, outputs, norm),
+            ending: Ending::Norm(Box::new(Norm::new(name, outputs, norm)), slope),
+            z: Vec::new(),
+        }
+    }
+
+    /// A layer without norm or activation.
+    pub fn linear(
+        name: &str,
+        board: Board,
+        [inputs, outputs]: [usize; 2],
+        start: DenseStart,
+        random: &mut impl Rng,
+    ) -> Self {
+        Self {
+            board,
+            inputs,
+            outputs,
+            weights: Param::normal(
+                format!("{name}/conv"),
+                &[outputs, inputs, 1, 1],
+                start.deviation,
+                random,
+            ),
+            ending: Ending::Bias(Param::constant(
+                format!("{name}/bias"),
+                &[outputs],
+                start.bias,
+                false,
+            )),
             z: Vec::new(),
         }
     }
@@ -127,22 +161,27 @@ impl Layer for Pixel {
             }
             pointwise::statistics(board, outputs, z)
         });
-        match mode {
-            Mode::Train { .. } => {
-                let mut all = Sums::new(outputs);
-                sums.iter().for_each(|sums| all.add(sums));
-                self.norm.train(&all, samples * board.points());
+        match &mut self.ending {
+            Ending::Norm(norm, slope) => {
+                match mode {
+                    Mode::Train { .. } => {
+                        let mut all = Sums::new(outputs);
+                        sums.iter().for_each(|sums| all.add(sums));
+                        norm.train(&all, samples * board.points());
+                    }
+                    Mode::Evaluate => norm.evaluate(),
+                }
+                pointwise::normalise(board, &norm.line, *slope, &z, None, &mut output.values);
             }
-            Mode::Evaluate => self.norm.evaluate(),
+            Ending::Bias(bias) => {
+                let mut line = Affine {
+                    scale: vec![1.0; padded(outputs)],
+                    shift: vec![0.0; padded(outputs)],
+                };
+                line.shift[..outputs].copy_from_slice(&bias.values);
+                pointwise::normalise(board, &line, 1.0, &z, None, &mut output.values);
+            }
         }
-        pointwise::normalise(
-            board,
-            &self.norm.line,
-            self.slope,
-            &z,
-            None,
-            &mut output.values,
-        );
         self.z = z;
     }
 
@@ -158,17 +197,28 @@ impl Layer for Pixel {
         let (blocks_in, blocks_out) = self.blocks();
         let length = board.points() * LANES;
         let shares = workers.shares(samples);
-        let sums = pointwise::unactivate(
-            board,
-            &self.norm.standard,
-            self.slope,
-            self.outputs,
-            &mut gradient.values,
-            &output.values,
-            &self.z,
-        );
-        let (line, by_output) = self.norm.backward(&sums, samples * board.points());
-        pointwise::unnormalise(board, &line, &by_output, &mut gradient.values, &self.z);
+        match &mut self.ending {
+            Ending::Norm(norm, slope) => {
+                let sums = pointwise::unactivate(
+                    board,
+                    &norm.standard,
+                    *slope,
+                    self.outputs,
+                    &mut gradient.values,
+                    &output.values,
+                    &self.z,
+                );
+                let (line, by_output) = norm.backward(&sums, samples * board.points());
+                pointwise::unnormalise(board, &line, &by_output, &mut gradient.values, &self.z);
+            }
+            Ending::Bias(bias) => {
+                let sums = pointwise::statistics(board, self.outputs, &gradient.values);
+                bias.gradient
+                    .iter_mut()
+                    .zip(&sums.first)
+                    .for_each(|(sum, &value)| *sum += value as f32);
+            }
+        }
 
         let packed: Vec<Packed> = (0..blocks_in * blocks_out)
             .map(|index| self.block_weights(index / blocks_out, index % blocks_out, true))
@@ -235,23 +285,38 @@ impl Layer for Pixel {
     }
 
     fn params_mut(&mut self) -> Vec<&mut Param> {
-        std::iter::once(&mut self.weights)
-            .chain(self.norm.params_mut())
-            .collect()
+        let mut params = vec![&mut self.weights];
+        match &mut self.ending {
+            Ending::Norm(norm, _) => params.extend(norm.params_mut()),
+            Ending::Bias(bias) => params.push(bias),
+        }
+        params
     }
 
     fn statistics_mut(&mut self) -> Vec<&mut Vec<f32>> {
-        vec![&mut self.norm.mean, &mut self.norm.variance]
+        match &mut self.ending {
+            Ending::Norm(norm, _) => vec![&mut norm.mean, &mut norm.variance],
+            Ending::Bias(_) => Vec::new(),
+        }
     }
 
     fn restart_statistics(&mut self) {
-        self.norm.restart();
+        if let Ending::Norm(norm, _) = &mut self.ending {
+            norm.restart();
+        }
     }
 
     fn export(&self) -> Vec<Plain> {
-        let mut conv = Conv::new(1, self.inputs, self.outputs, activation(self.slope));
+        let slope = match &self.ending {
+            Ending::Norm(_, slope) => *slope,
+            Ending::Bias(_) => 1.0,
+        };
+        let mut conv = Conv::new(1, self.inputs, self.outputs, activation(slope));
         for output in 0..self.outputs {
-            let (scale, shift) = self.norm.folded(output);
+            let (scale, shift) = match &self.ending {
+                Ending::Norm(norm, _) => norm.folded(output),
+                Ending::Bias(bias) => (1.0, f64::from(bias.values[output])),
+            };
             for input in 0..self.inputs {
                 let at = output * self.inputs + input;
                 conv.weights[at] = (f64::from(self.weights.values[at]) * scale) as f32;
@@ -277,6 +342,15 @@ impl Layer for Pixel {
                     * input[(sample * self.inputs + i) * points + point];
             }
         }
-        super::exact::leak(&self.norm.exact(&z, points), self.slope)
+        match &self.ending {
+            Ending::Norm(norm, slope) => super::exact::leak(&norm.exact(&z, points), *slope),
+            Ending::Bias(bias) => {
+                let channel = |index: usize| index / points % self.outputs;
+                z.iter()
+                    .enumerate()
+                    .map(|(index, z)| z + f64::from(bias.values[channel(index)]))
+                    .collect()
+            }
+        }
     }
 }

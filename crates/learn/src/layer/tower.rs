@@ -120,7 +120,7 @@ impl Tower {
             let previous = &before[index - 1];
             let outputs = split(&previous.z, stride, &shares);
             let norm = &previous.norm.line;
-            if index % 2 == 0 {
+            if index.is_multiple_of(2) {
                 outputs
                     .into_iter()
                     .map(|z| Source::Normalised { z, norm, slope })

@@ -1,6 +1,7 @@
 //! `tengen train`: networks from data.
 
 mod go;
+mod mario;
 mod progress;
 
 use std::path::{Path, PathBuf};
@@ -28,12 +29,14 @@ pub struct Args {
 #[derive(clap::Subcommand)]
 enum What {
     Go(go::Args),
+    Mario(mario::Args),
 }
 
 /// Runs the chosen training.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.what {
         What::Go(args) => go::run(args),
+        What::Mario(args) => mario::run(args),
     }
 }
 
