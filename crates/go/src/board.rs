@@ -97,31 +97,62 @@ struct Join {
     survivor_before: Counts,
 }
 
+impl Join {
+    const NONE: Join = Join {
+        absorbed: Point::BORDER,
+        survivor: Point::BORDER,
+        survivor_before: Counts {
+            stones: 0,
+            liberties: 0,
+        },
+    };
+}
+
 /// At most four neighbours of a move can be captured or joined.
 #[derive(Clone, Copy)]
 struct UpToFour<T> {
-    items: [Option<T>; 4],
+    items: [T; 4],
     len: u8,
 }
 
 impl<T: Copy> UpToFour<T> {
-    const fn new() -> Self {
+    #[inline]
+    const fn new(filler: T) -> Self {
         Self {
-            items: [None; 4],
+            items: [filler; 4],
             len: 0,
         }
     }
 
     #[inline]
     fn push(&mut self, item: T) {
-        self.items[self.len as usize] = Some(item);
+        self.items[self.len as usize & 3] = item;
         self.len += 1;
     }
 
     #[inline]
-    fn iter(&self) -> impl DoubleEndedIterator<Item = T> + '_ {
-        self.items[..self.len as usize].iter().flatten().copied()
+    fn as_slice(&self) -> &[T] {
+        &self.items[..self.len as usize]
     }
+}
+
+impl UpToFour<Point> {
+    const NONE: Self = Self::new(Point::BORDER);
+
+    /// Adds a head unless it is there.
+    #[inline]
+    fn note(&mut self, head: Point) {
+        if !self.as_slice().contains(&head) {
+            self.push(head);
+        }
+    }
+}
+
+/// The blocks around a point, each once, and how many neighbours are empty.
+struct Surroundings {
+    own: UpToFour<Point>,
+    theirs: UpToFour<Point>,
+    empty: u16,
 }
 
 /// What [`Board::undo`] needs to take a move back. Moves are taken back in reverse order.
@@ -323,13 +354,16 @@ impl Board {
     /// The liberties of the block at `point`, each once.
     #[inline]
     pub fn liberties(&self, point: Point) -> impl Iterator<Item = Point> + '_ {
-        let head = self.block(point);
+        let mut seen = PointSet::EMPTY;
         self.stones(point)
-            .flat_map(|stone| stone.neighbors().map(|liberty| (stone, liberty)))
-            .filter(move |&(stone, liberty)| {
-                self.is_empty(liberty) && self.first_touch(liberty, head) == Some(stone)
+            .flat_map(Point::neighbors)
+            .filter(move |&liberty| {
+                let is_new = self.is_empty(liberty) && !seen.contains(liberty);
+                if is_new {
+                    seen.insert(liberty);
+                }
+                is_new
             })
-            .map(|(_, liberty)| liberty)
             .take(self.liberty_count(point))
     }
 
@@ -340,16 +374,13 @@ impl Board {
         point: Point,
         color: Color,
     ) -> impl DoubleEndedIterator<Item = Point> + use<> {
-        let mut heads = UpToFour::new();
+        let mut heads = UpToFour::NONE;
         for neighbor in point.neighbors() {
             if self.is_stone(neighbor, color) {
-                let head = self.block(neighbor);
-                if !heads.iter().any(|seen| seen == head) {
-                    heads.push(head);
-                }
+                heads.note(self.block(neighbor));
             }
         }
-        heads.items.into_iter().flatten()
+        heads.items.into_iter().take(heads.len as usize)
     }
 
     /// Whether `color` may play at `point`: empty, no suicide, no immediate retaking of a ko.
@@ -440,8 +471,8 @@ impl Board {
         let mut placed = Placed {
             point,
             color,
-            captured: UpToFour::new(),
-            joins: UpToFour::new(),
+            captured: UpToFour::NONE,
+            joins: UpToFour::new(Join::NONE),
             suicide: None,
             overwritten_head: self.heads[at],
             overwritten_next: self.nexts[at],
@@ -449,42 +480,34 @@ impl Board {
             captured_stones: 0,
         };
 
-        self.change_adjacent_liberties(point, -1);
-        for head in self.adjacent_blocks(point, color.opponent()) {
-            if self.counts[head.grid_index()].liberties == 0 {
-                placed.captured_stones += self.counts[head.grid_index()].stones;
-                self.lift_block(head, color.opponent());
+        let around = self.surroundings(point, color);
+        self.add_stone(point, color, around.empty);
+        for &head in around.own.as_slice() {
+            self.counts[head.grid_index()].liberties -= 1;
+        }
+        for &head in around.theirs.as_slice() {
+            let counts = &mut self.counts[head.grid_index()];
+            counts.liberties -= 1;
+            if counts.liberties == 0 {
+                placed.captured_stones += counts.stones;
                 placed.captured.push(head);
+                self.lift_block(head, color.opponent());
             }
         }
-
-        let own_blocks = self.adjacent_blocks(point, color);
-        self.cells[at] = Cell::of(color);
-        self.all_stones.of_mut(color).insert(point);
-        self.hash ^= zobrist::stone(color, at);
-        self.heads[at] = point;
-        self.nexts[at] = point;
-        let open = point
-            .neighbors()
-            .into_iter()
-            .filter(|&n| self.is_empty(n))
-            .count();
-        self.counts[at] = Counts {
-            stones: 1,
-            liberties: open as u16,
-        };
-        for head in own_blocks {
-            placed.joins.push(self.join(head, self.block(point)));
+        let mut block = point;
+        for &head in around.own.as_slice() {
+            let join = self.join(head, block);
+            block = join.survivor;
+            placed.joins.push(join);
         }
 
-        let head = self.block(point);
-        let counts = self.counts[head.grid_index()];
+        let counts = self.counts[block.grid_index()];
         self.ko = None;
         if counts.liberties == 0 {
-            self.lift_block(head, color);
-            placed.suicide = Some(head);
+            self.lift_block(block, color);
+            placed.suicide = Some(block);
         } else if counts.stones == 1 && counts.liberties == 1 && placed.captured_stones == 1 {
-            self.ko = placed.captured.items[0];
+            self.ko = Some(placed.captured.items[0]);
         }
         undo.stone = Some(placed);
         undo
@@ -498,15 +521,18 @@ impl Board {
         if let Some(head) = placed.suicide {
             self.put_block_back(head, placed.color);
         }
-        for join in placed.joins.iter().rev() {
+        for &join in placed.joins.as_slice().iter().rev() {
             self.part(join);
+        }
+        for &head in placed.captured.as_slice().iter().rev() {
+            self.put_block_back(head, placed.color.opponent());
         }
         self.cells[at] = Cell::Empty;
         self.all_stones.of_mut(placed.color).remove(placed.point);
-        for head in placed.captured.iter().rev() {
-            self.put_block_back(head, placed.color.opponent());
+        let around = self.surroundings(placed.point, placed.color);
+        for &head in around.own.as_slice().iter().chain(around.theirs.as_slice()) {
+            self.counts[head.grid_index()].liberties += 1;
         }
-        self.change_adjacent_liberties(placed.point, 1);
         self.heads[at] = placed.overwritten_head;
         self.nexts[at] = placed.overwritten_next;
         self.counts[at] = placed.overwritten_counts;
@@ -555,13 +581,47 @@ impl Board {
         self.counts[self.block(point).grid_index()]
     }
 
-    /// The first neighbour of `liberty`, in the fixed order, that belongs to the block `head`.
     #[inline]
-    fn first_touch(&self, liberty: Point, head: Point) -> Option<Point> {
-        liberty
+    fn surroundings(&self, point: Point, color: Color) -> Surroundings {
+        let own = Cell::of(color);
+        let mut around = Surroundings {
+            own: UpToFour::NONE,
+            theirs: UpToFour::NONE,
+            empty: 0,
+        };
+        for neighbor in point.neighbors() {
+            match self.cell(neighbor) {
+                Cell::Empty => around.empty += 1,
+                Cell::Border => {}
+                cell if cell == own => around.own.note(self.block(neighbor)),
+                _ => around.theirs.note(self.block(neighbor)),
+            }
+        }
+        around
+    }
+
+    /// Puts a stone down as a block of its own; neighbours are not told.
+    #[inline]
+    fn add_stone(&mut self, point: Point, color: Color, liberties: u16) {
+        let at = point.grid_index();
+        self.cells[at] = Cell::of(color);
+        self.all_stones.of_mut(color).insert(point);
+        self.hash ^= zobrist::stone(color, at);
+        self.heads[at] = point;
+        self.nexts[at] = point;
+        self.counts[at] = Counts {
+            stones: 1,
+            liberties,
+        };
+    }
+
+    /// Whether the empty `point` is a liberty of the block `head` of `color`.
+    #[inline]
+    fn touches(&self, point: Point, head: Point, color: Color) -> bool {
+        point
             .neighbors()
             .into_iter()
-            .find(|&n| self.stone(n).is_some() && self.block(n) == head)
+            .any(|n| self.is_stone(n, color) && self.block(n) == head)
     }
 
     fn block_hash(&self, head: Point, color: Color) -> u64 {
@@ -570,60 +630,46 @@ impl Board {
         })
     }
 
-    /// Adds `change` to the liberties of each block that touches `point`.
-    #[inline]
-    fn change_adjacent_liberties(&mut self, point: Point, change: i16) {
-        for color in Color::BOTH {
-            for head in self.adjacent_blocks(point, color) {
-                let liberties = &mut self.counts[head.grid_index()].liberties;
-                *liberties = liberties.wrapping_add_signed(change);
-            }
-        }
-    }
-
     /// Takes a block off the board; its ring and counts stay behind for [`Board::put_block_back`].
     fn lift_block(&mut self, head: Point, color: Color) {
-        self.hash ^= self.block_hash(head, color);
-        self.for_each_stone(head, |board, stone| {
-            board.cells[stone.grid_index()] = Cell::Empty;
-            board.all_stones.of_mut(color).remove(stone);
-        });
-        self.for_each_stone(head, |board, stone| {
-            board.change_block_liberties(stone, color.opponent(), 1)
-        });
-    }
-
-    fn put_block_back(&mut self, head: Point, color: Color) {
-        self.for_each_stone(head, |board, stone| {
-            board.change_block_liberties(stone, color.opponent(), -1)
-        });
-        self.for_each_stone(head, |board, stone| {
-            board.cells[stone.grid_index()] = Cell::of(color);
-            board.all_stones.of_mut(color).insert(stone);
-        });
-    }
-
-    #[inline]
-    fn change_block_liberties(&mut self, point: Point, color: Color, change: i16) {
-        for head in self.adjacent_blocks(point, color) {
-            let liberties = &mut self.counts[head.grid_index()].liberties;
-            *liberties = liberties.wrapping_add_signed(change);
-        }
-    }
-
-    #[inline]
-    fn for_each_stone(&mut self, head: Point, mut visit: impl FnMut(&mut Board, Point)) {
         let mut stone = head;
         loop {
-            visit(self, stone);
-            stone = self.nexts[stone.grid_index()];
+            let at = stone.grid_index();
+            self.cells[at] = Cell::Empty;
+            self.all_stones.of_mut(color).remove(stone);
+            self.hash ^= zobrist::stone(color, at);
+            self.change_liberties_around(stone, color.opponent(), 1);
+            stone = self.nexts[at];
             if stone == head {
                 return;
             }
         }
     }
 
-    /// Joins two blocks; the larger one keeps its head.
+    fn put_block_back(&mut self, head: Point, color: Color) {
+        let mut stone = head;
+        loop {
+            let at = stone.grid_index();
+            self.cells[at] = Cell::of(color);
+            self.all_stones.of_mut(color).insert(stone);
+            self.change_liberties_around(stone, color.opponent(), -1);
+            stone = self.nexts[at];
+            if stone == head {
+                return;
+            }
+        }
+    }
+
+    /// Adds `change` to the liberties of each block of `color` that touches `point`.
+    #[inline]
+    fn change_liberties_around(&mut self, point: Point, color: Color, change: i16) {
+        for head in self.adjacent_blocks(point, color) {
+            let liberties = &mut self.counts[head.grid_index()].liberties;
+            *liberties = liberties.wrapping_add_signed(change);
+        }
+    }
+
+    /// Joins two blocks of one colour; the larger one keeps its head.
     fn join(&mut self, a: Point, b: Point) -> Join {
         let (survivor, absorbed) =
             if self.counts[a.grid_index()].stones >= self.counts[b.grid_index()].stones {
@@ -633,24 +679,49 @@ impl Board {
             };
         let survivor_before = self.counts[survivor.grid_index()];
         let absorbed_counts = self.counts[absorbed.grid_index()];
-        let gained = self
-            .liberties(absorbed)
-            .filter(|&liberty| self.first_touch(liberty, survivor).is_none())
-            .count();
-        self.for_each_stone(absorbed, |board, stone| {
-            board.heads[stone.grid_index()] = survivor
-        });
+        let gained = self.liberties_gained(absorbed, absorbed_counts, survivor);
+        let mut stone = absorbed;
+        loop {
+            self.heads[stone.grid_index()] = survivor;
+            stone = self.nexts[stone.grid_index()];
+            if stone == absorbed {
+                break;
+            }
+        }
         self.nexts
             .swap(survivor.grid_index(), absorbed.grid_index());
         self.counts[survivor.grid_index()] = Counts {
             stones: survivor_before.stones + absorbed_counts.stones,
-            liberties: survivor_before.liberties + gained as u16,
+            liberties: survivor_before.liberties + gained,
         };
         Join {
             absorbed,
             survivor,
             survivor_before,
         }
+    }
+
+    /// The liberties of one block that are not liberties of another of its colour.
+    #[inline]
+    fn liberties_gained(&self, block: Point, counts: Counts, other: Point) -> u16 {
+        if counts.liberties == 0 {
+            return 0;
+        }
+        let color = match self.cell(block) {
+            Cell::Black => Color::Black,
+            _ => Color::White,
+        };
+        if counts.stones == 1 {
+            let gained = block
+                .neighbors()
+                .into_iter()
+                .filter(|&n| self.is_empty(n) && !self.touches(n, other, color));
+            return gained.count() as u16;
+        }
+        let gained = self
+            .liberties(block)
+            .filter(|&l| !self.touches(l, other, color));
+        gained.count() as u16
     }
 
     /// The inverse of [`Board::join`].
@@ -662,9 +733,14 @@ impl Board {
         } = join;
         self.nexts
             .swap(survivor.grid_index(), absorbed.grid_index());
-        self.for_each_stone(absorbed, |board, stone| {
-            board.heads[stone.grid_index()] = absorbed
-        });
+        let mut stone = absorbed;
+        loop {
+            self.heads[stone.grid_index()] = absorbed;
+            stone = self.nexts[stone.grid_index()];
+            if stone == absorbed {
+                break;
+            }
+        }
         self.counts[survivor.grid_index()] = survivor_before;
     }
 }

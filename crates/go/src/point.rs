@@ -137,6 +137,9 @@ impl Point {
     /// The length of a table indexed by [`Point::grid_index`].
     pub const GRID: usize = GRID;
 
+    /// A point that is on no board.
+    pub(crate) const BORDER: Point = Point(0);
+
     pub(crate) const fn from_grid_index(index: usize) -> Point {
         Point(index as u16)
     }

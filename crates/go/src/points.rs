@@ -71,8 +71,15 @@ impl PointSet {
     /// The points row by row from the bottom, each row from the left.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Point> + use<> {
+        self.iter_from(Point::BORDER)
+    }
+
+    /// The same, without the points before `start`.
+    #[inline]
+    pub fn iter_from(&self, start: Point) -> impl Iterator<Item = Point> + use<> {
         let mut words = self.0;
-        let mut at = 0;
+        let mut at = start.grid_index() / WORD_BITS;
+        words[at] &= u64::MAX << (start.grid_index() % WORD_BITS);
         std::iter::from_fn(move || {
             while at < WORDS {
                 let word = words[at];
