@@ -62,6 +62,8 @@ pub struct LadderReader {
     defender: Color,
     /// Hashes of the positions on the way to the current one, in turns.
     path: Vec<u64>,
+    /// A stone of each attacker's block beside the prey that came into atari on the way.
+    endangered: Vec<Point>,
     /// With a line wanted: the best line from each depth on.
     lines: Option<Vec<Vec<Point>>>,
     /// With a shadow wanted: every point a move of the reading was played on.
@@ -85,6 +87,7 @@ impl LadderReader {
             attacker: Color::Black,
             defender: Color::White,
             path: Vec::new(),
+            endangered: Vec::new(),
             lines: None,
             shadow: None,
         }
@@ -101,8 +104,8 @@ impl LadderReader {
     pub fn verdict(&mut self, board: &mut Board, prey: Point, first: First) -> Verdict {
         self.start(board, prey);
         let captured = match first {
-            First::Attacker => self.attack(board),
-            First::Defender => self.defend(board),
+            First::Attacker => self.attack(board, None),
+            First::Defender => self.defend(board, None),
         };
         self.conclude(captured)
     }
@@ -120,7 +123,7 @@ impl LadderReader {
         for &liberty in &liberties {
             self.restart(board);
             if board.check(liberty, self.attacker).is_ok() {
-                let captured = liberties.len() == 1 || self.try_attack(board, liberty);
+                let captured = liberties.len() == 1 || self.try_attack(board, liberty, None);
                 complete &= !self.exhausted;
                 if captured && !self.exhausted {
                     working.push(liberty);
@@ -139,12 +142,15 @@ impl LadderReader {
         if board.liberty_count(prey) > 1 {
             return (working, complete);
         }
-        for defence in self.defences(board) {
+        self.note_all_endangered(board);
+        let last_liberty = board.liberties(prey).next();
+        for defence in self.defences(board, last_liberty) {
             self.restart(board);
+            self.note_all_endangered(board);
             if board.is_suicide(defence, self.defender) {
                 continue;
             }
-            let captured = self.try_defence(board, defence);
+            let captured = self.try_defence(board, defence, false);
             complete &= !self.exhausted;
             if !captured && !self.exhausted {
                 working.push(defence);
@@ -234,6 +240,7 @@ impl LadderReader {
         self.exhausted = false;
         self.path.clear();
         self.path.push(board.hash());
+        self.endangered.clear();
         if let Some(lines) = &mut self.lines {
             lines.clear();
             lines.push(Vec::new());
@@ -248,18 +255,24 @@ impl LadderReader {
         }
     }
 
-    /// Attacker to move: is the prey captured?
-    fn attack(&mut self, board: &mut Board) -> bool {
+    /// Attacker to move: is the prey captured? `extension` is the move the defender just ran
+    /// out with.
+    fn attack(&mut self, board: &mut Board, extension: Option<Point>) -> bool {
         self.begin_line();
         match board.liberty_count(self.prey) {
             1 => self.take(board),
-            2 => self.attack_two_liberties(board),
+            2 => self.attack_two_liberties(board, extension),
             _ => false,
         }
     }
 
     /// The prey is in atari; only a ko can keep the attacker from taking it.
     fn take(&mut self, board: &Board) -> bool {
+        let is_last_liberty_wanted =
+            board.ko_point().is_some() || self.lines.is_some() || self.shadow.is_some();
+        if !is_last_liberty_wanted {
+            return true;
+        }
         let Some(last) = board.liberties(self.prey).next() else {
             return true;
         };
@@ -273,97 +286,151 @@ impl LadderReader {
         true
     }
 
-    fn attack_two_liberties(&mut self, board: &mut Board) -> bool {
-        let mut liberties = board.liberties(self.prey);
-        let (Some(a), Some(b)) = (liberties.next(), liberties.next()) else {
+    fn attack_two_liberties(&mut self, board: &mut Board, extension: Option<Point>) -> bool {
+        let Some([a, b]) = self.two_liberties(board, extension) else {
             return false;
         };
-        drop(liberties);
-        let out_at_a = self.room_after_extending(board, a, b);
-        let out_at_b = self.room_after_extending(board, b, a);
+        let room_at_a = room_after_extending(board, a, b);
+        let room_at_b = room_after_extending(board, b, a);
         // First the liberty on which the prey would gain most.
-        let order = if out_at_b > out_at_a {
-            [(b, a, out_at_a), (a, b, out_at_b)]
+        let order = if room_at_b > room_at_a {
+            [(b, a, room_at_a), (a, b, room_at_b)]
         } else {
-            [(a, b, out_at_b), (b, a, out_at_a)]
+            [(a, b, room_at_b), (b, a, room_at_a)]
         };
-        for (attack, extension, room) in order {
+        for (attack, other, room) in order {
             if room >= LIBERTIES_TO_ESCAPE {
-                self.note_line(&[attack, extension], false);
+                self.note_line(&[attack, other], false);
                 if let Some(shadow) = &mut self.shadow {
-                    shadow.extend([attack, extension]);
+                    shadow.extend([attack, other]);
                 }
                 continue;
             }
-            if board.check(attack, self.attacker).is_ok() && self.try_attack(board, attack) {
+            if board.check(attack, self.attacker).is_ok()
+                && self.try_attack(board, attack, Some(other))
+            {
                 return true;
             }
         }
         false
     }
 
-    /// A lower bound of the prey's liberties after the attacker took `lost` and it extended to
-    /// `extension`: the empty neighbours there.
-    #[inline]
-    fn room_after_extending(&self, board: &Board, extension: Point, lost: Point) -> usize {
-        extension
-            .neighbors()
-            .into_iter()
-            .filter(|&neighbor| board.is_empty(neighbor) && neighbor != lost)
-            .count()
+    /// The prey's two liberties. After a plain extension from atari both lie beside it.
+    fn two_liberties(&self, board: &Board, extension: Option<Point>) -> Option<[Point; 2]> {
+        if let Some(extension) = extension {
+            let mut beside = extension
+                .neighbors()
+                .into_iter()
+                .filter(|&n| board.is_empty(n));
+            if let (Some(a), Some(b), None) = (beside.next(), beside.next(), beside.next()) {
+                return Some([a, b]);
+            }
+        }
+        let mut liberties = board.liberties(self.prey);
+        Some([liberties.next()?, liberties.next()?])
     }
 
-    fn try_attack(&mut self, board: &mut Board, attack: Point) -> bool {
+    /// Plays an attack. `last_liberty` is the liberty it leaves, if known.
+    fn try_attack(
+        &mut self,
+        board: &mut Board,
+        attack: Point,
+        last_liberty: Option<Point>,
+    ) -> bool {
         let undo = board.play(attack, self.attacker);
         let captured = match self.enter(board, attack, &undo) {
             Some(decided) => decided,
-            None => self.defend(board),
+            None => self.defend(board, last_liberty.map(|last| (attack, last))),
         };
         self.leave(board, undo);
         self.note_child(attack, captured);
         captured
     }
 
-    /// Defender to move: is the prey captured all the same?
-    fn defend(&mut self, board: &mut Board) -> bool {
+    /// Defender to move: is the prey captured all the same? `attack` is the move just played
+    /// and the liberty it left.
+    fn defend(&mut self, board: &mut Board, attack: Option<(Point, Point)>) -> bool {
         self.begin_line();
         if board.liberty_count(self.prey) > 1 {
             return false;
         }
-        for defence in self.defences(board) {
-            if !board.is_suicide(defence, self.defender) && !self.try_defence(board, defence) {
-                return false;
-            }
-            if self.exhausted {
-                return false;
-            }
+        let endangered_before = self.endangered.len();
+        match attack {
+            // Nothing is noted yet at the root and after its first move.
+            Some((attack, _)) if self.path.len() > 2 => self.note_if_endangered(board, attack),
+            _ => self.note_all_endangered(board),
         }
-        true
+        let last_liberty = match attack {
+            Some((_, last_liberty)) => Some(last_liberty),
+            None => board.liberties(self.prey).next(),
+        };
+        let defences = self.defences(board, last_liberty);
+        let captured = defences.into_iter().all(|defence| {
+            if board.is_suicide(defence, self.defender) {
+                return true;
+            }
+            let is_extension = Some(defence) == last_liberty;
+            self.try_defence(board, defence, is_extension) && !self.exhausted
+        });
+        self.endangered.truncate(endangered_before);
+        captured
     }
 
-    fn try_defence(&mut self, board: &mut Board, defence: Point) -> bool {
+    fn try_defence(&mut self, board: &mut Board, defence: Point, is_extension: bool) -> bool {
+        let stones_before = board.stone_count(self.prey);
         let undo = board.play(defence, self.defender);
+        let is_plain_extension = is_extension
+            && undo.captured_stones() == 0
+            && board.stone_count(self.prey) == stones_before + 1;
+        let endangered_before = self.endangered.len();
         let captured = match self.enter(board, defence, &undo) {
             Some(decided) => decided,
-            None => self.attack(board),
+            None => {
+                if is_plain_extension {
+                    // It took a liberty from the blocks around it.
+                    for head in board.adjacent_blocks(defence, self.attacker) {
+                        self.note_if_endangered(board, head);
+                    }
+                } else {
+                    // New neighbours, or new liberties: look all around.
+                    self.note_all_endangered(board);
+                }
+                self.attack(board, is_plain_extension.then_some(defence))
+            }
         };
+        self.endangered.truncate(endangered_before);
         self.leave(board, undo);
         self.note_child(defence, !captured);
         captured
     }
 
-    /// Captures of chasers first: they often end the chase at once. Then the last liberty.
-    fn defences(&self, board: &Board) -> Defences {
-        let mut defences = Defences::default();
+    #[inline]
+    fn note_if_endangered(&mut self, board: &Board, stone: Point) {
+        if board.liberty_count(stone) == 1 && !self.endangered.contains(&stone) {
+            self.endangered.push(stone);
+        }
+    }
+
+    /// Notes every block of the attacker in atari beside the prey.
+    fn note_all_endangered(&mut self, board: &Board) {
         for stone in board.stones(self.prey) {
             for neighbor in stone.neighbors() {
-                if board.is_stone(neighbor, self.attacker) && board.liberty_count(neighbor) == 1 {
-                    defences.extend(board.liberties(neighbor));
-                } else if board.is_empty(neighbor) {
-                    defences.last_liberty = Some(neighbor);
+                if board.is_stone(neighbor, self.attacker) {
+                    self.note_if_endangered(board, board.block(neighbor));
                 }
             }
         }
+    }
+
+    /// Captures of chasers first: they often end the chase at once. Then the last liberty.
+    fn defences(&self, board: &Board, last_liberty: Option<Point>) -> Defences {
+        let mut defences = Defences::default();
+        for &stone in &self.endangered {
+            if board.is_stone(stone, self.attacker) && board.liberty_count(stone) == 1 {
+                defences.add(board.liberties(stone).next());
+            }
+        }
+        defences.add(last_liberty);
         defences
     }
 
@@ -435,31 +502,61 @@ impl LadderReader {
     }
 }
 
-/// The defender's moves, each once. There are rarely more than three.
-#[derive(Default)]
-struct Defences {
-    captures: Vec<Point>,
-    last_liberty: Option<Point>,
+/// A lower bound of the prey's liberties after the attacker took `lost` and it extended to
+/// `extension`: the empty neighbours there.
+#[inline]
+fn room_after_extending(board: &Board, extension: Point, lost: Point) -> usize {
+    extension
+        .neighbors()
+        .into_iter()
+        .filter(|&neighbor| board.is_empty(neighbor) && neighbor != lost)
+        .count()
 }
 
-impl Extend<Point> for Defences {
-    fn extend<I: IntoIterator<Item = Point>>(&mut self, points: I) {
-        for point in points {
-            if !self.captures.contains(&point) {
-                self.captures.push(point);
-            }
+/// Few enough for a plain ladder to need no allocation.
+const FEW_DEFENCES: usize = 4;
+
+/// The defender's moves, each once, in the order they were found.
+struct Defences {
+    few: [Point; FEW_DEFENCES],
+    len: usize,
+    more: Vec<Point>,
+}
+
+impl Default for Defences {
+    fn default() -> Defences {
+        Defences {
+            few: [Point::BORDER; FEW_DEFENCES],
+            len: 0,
+            more: Vec::new(),
+        }
+    }
+}
+
+impl Defences {
+    #[inline]
+    fn add(&mut self, point: Option<Point>) {
+        let Some(point) = point else { return };
+        if self.few[..self.len].contains(&point) || self.more.contains(&point) {
+            return;
+        }
+        if self.len < FEW_DEFENCES {
+            self.few[self.len] = point;
+            self.len += 1;
+        } else {
+            self.more.push(point);
         }
     }
 }
 
 impl IntoIterator for Defences {
     type Item = Point;
-    type IntoIter = std::iter::Chain<std::vec::IntoIter<Point>, std::option::IntoIter<Point>>;
+    type IntoIter = std::iter::Chain<
+        std::iter::Take<std::array::IntoIter<Point, FEW_DEFENCES>>,
+        std::vec::IntoIter<Point>,
+    >;
 
     fn into_iter(self) -> Self::IntoIter {
-        let last = self
-            .last_liberty
-            .filter(|last| !self.captures.contains(last));
-        self.captures.into_iter().chain(last)
+        self.few.into_iter().take(self.len).chain(self.more)
     }
 }
