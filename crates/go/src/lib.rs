@@ -28,8 +28,10 @@ mod net;
 mod point;
 mod points;
 mod score;
+mod seki;
 pub mod sgf;
 mod symmetry;
+mod unconditional;
 mod zobrist;
 
 pub use benson::{Benson, Life};
@@ -45,3 +47,4 @@ pub use point::{BoardSize, Point};
 pub use points::PointSet;
 pub use score::{Komi, Score};
 pub use symmetry::Symmetry;
+pub use unconditional::{Fate, Fates};

@@ -1,8 +1,12 @@
 //! Unconditional life against its definition, by a literal fixpoint and by playing it out.
 
-use std::collections::HashSet;
+mod common;
+#[path = "common/suite.rs"]
+mod suite;
 
-use go::{Benson, Board, BoardSize, Color, PointSet};
+use std::collections::{HashMap, HashSet};
+
+use go::{Benson, Board, BoardSize, Color, Fate, Point, PointSet};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -84,6 +88,7 @@ proptest! {
                 prop_assert_eq!(benson.is_alive(&board, stone), life.stones.contains(stone));
             }
             prop_assert!(!life.eyes.intersects(&life.stones));
+            prop_assert!(board.fates().territory(color).intersects(&life.eyes) || life.eyes.is_empty());
         }
     }
 }
@@ -112,4 +117,41 @@ fn two_eyes_live_and_one_dies() {
     )
     .unwrap();
     assert!(one.unconditional_life(Color::Black).stones.is_empty());
+}
+
+#[test]
+fn fates_agree_with_gnu_gos_suite() {
+    let Some(file) = common::data("suites/gnugo/unconditional.tst") else {
+        return;
+    };
+    let checks = suite::checks(&file);
+    assert_eq!(checks.len(), 673);
+    let mut wrong = Vec::new();
+    let mut fates = HashMap::new();
+    for check in &checks {
+        let fates = fates
+            .entry(check.board.hash())
+            .or_insert_with(|| check.board.fates());
+        let fate = match fates.at(check.point) {
+            Fate::Alive => "alive",
+            Fate::Dead => "dead",
+            Fate::Territory(Color::Black) => "black_territory",
+            Fate::Territory(Color::White) => "white_territory",
+            Fate::Undecided => "undecided",
+        };
+        if fate != check.answer {
+            let point: Point = check.point;
+            wrong.push(format!(
+                "{} {point}: {fate}, not {}",
+                check.number, check.answer
+            ));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {}:\n{}",
+        wrong.len(),
+        checks.len(),
+        wrong.join("\n")
+    );
 }

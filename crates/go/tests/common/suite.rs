@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use go::{Board, Color, Point, Undo, sgf};
+use go::{Board, BoardSize, Color, Point, Undo, sgf};
 
 /// A question of a suite on a board.
 pub struct Check {
@@ -50,6 +50,10 @@ pub fn checks(file: &Path) -> Vec<Check> {
         match words.as_slice() {
             ["loadsgf", name] => board = load(&folder.join(name), usize::MAX),
             ["loadsgf", name, number] => board = load(&folder.join(name), number.parse().unwrap()),
+            ["boardsize", side] => {
+                board = BoardSize::new(side.parse().unwrap()).map(Board::new);
+            }
+            ["clear_board"] => board = board.map(|board| Board::new(board.size())),
             ["trymove" | "play", color, vertex] => {
                 let color = match color.to_lowercase().starts_with('b') {
                     true => Color::Black,
