@@ -15,6 +15,8 @@ pub mod planes;
 
 pub mod net_judge;
 
+pub mod lineup;
+
 pub mod evaluate;
 pub mod selfplay;
 pub mod solve;

@@ -1,14 +1,18 @@
 //! Players that search: round 0's random games, the heuristic's scores, and the network.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mario::Placement;
+use net::evaluator::Evaluator;
 use search::{
-    ChanceLeaf, ChanceRule, Evaluate, Poll, Progress, Puct, Rule, Search, Settings, Task,
+    ChanceLeaf, ChanceRule, Dirichlet, EarlyStop, Evaluate, Poll, Progress, Puct, Rule, Search,
+    Settings, Task,
 };
 
 use crate::heuristic::Weights;
 use crate::judges::{RandomGames, Scores};
+use crate::net_judge::NetJudge;
 use crate::player::{Decision, Player, View};
 use crate::position::{Move, Position, Utility};
 
@@ -21,6 +25,12 @@ pub enum Budget {
     Time(Duration),
 }
 
+/// A move that can no longer be overtaken within its playouts is played at once.
+const WHEN_DECIDED: EarlyStop = EarlyStop {
+    prune: false,
+    stop: true,
+};
+
 /// Runs a search under a budget.
 pub(crate) fn think<E: Evaluate<Position>>(
     search: &Search<Position>,
@@ -28,12 +38,12 @@ pub(crate) fn think<E: Evaluate<Position>>(
     judge: &E,
     settings: &Settings,
     budget: Budget,
+    early_stop: EarlyStop,
 ) -> u64 {
     match budget {
         Budget::Playouts(playouts) => {
-            search
-                .run(root, judge, settings, &Task::playouts(playouts))
-                .playouts
+            let task = Task::playouts(playouts).stopping_early(early_stop);
+            search.run(root, judge, settings, &task).playouts
         }
         Budget::Time(time) => {
             let deadline = Instant::now() + time;
@@ -97,6 +107,7 @@ impl Player for RoundZero {
             &RandomGames,
             &Self::settings(),
             self.budget,
+            EarlyStop::default(),
         );
         let snapshot = self.search.snapshot();
         let weights: Vec<(Placement, f64)> = snapshot
@@ -155,8 +166,6 @@ pub struct HeuristicTree {
     settings: TreeSettings,
     budget: Budget,
     seed: u64,
-    /// Leaves judged so far in the last decision.
-    pub playouts: u64,
 }
 
 impl HeuristicTree {
@@ -167,7 +176,6 @@ impl HeuristicTree {
             settings,
             budget,
             seed,
-            playouts: 0,
         }
     }
 }
@@ -197,8 +205,88 @@ impl Player for HeuristicTree {
             ..Settings::default()
         };
         let search = Search::new(self.seed.wrapping_add(u64::from(view.placed)));
-        self.playouts = think(&search, &root, &judge, &settings, self.budget);
-        decision(&search, self.playouts)
+        let positions = think(&search, &root, &judge, &settings, self.budget, WHEN_DECIDED);
+        decision(&search, positions)
+    }
+}
+
+/// The constants of the network's tree search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NetSettings {
+    /// Weight of the priors in selection.
+    pub cpuct: f64,
+    /// Leaves given to the network at once.
+    pub batch: usize,
+    /// Noise in the root's priors, for self-play.
+    pub noise: Option<Dirichlet>,
+}
+
+impl NetSettings {
+    /// The original's noise: ten over the usual forty placements, one part in ten.
+    pub const SELF_PLAY_NOISE: Dirichlet = Dirichlet {
+        epsilon: 0.1,
+        alpha: 0.25,
+    };
+}
+
+impl Default for NetSettings {
+    fn default() -> Self {
+        Self {
+            cpuct: 1.0,
+            batch: 8,
+            noise: None,
+        }
+    }
+}
+
+/// The network at the leaves of a tree with chance nodes.
+pub struct NetTree<E> {
+    judge: Arc<NetJudge<E>>,
+    settings: NetSettings,
+    budget: Budget,
+    seed: u64,
+}
+
+impl<E: Evaluator> NetTree<E> {
+    /// A player whose chance draws follow from `seed`.
+    pub fn new(judge: Arc<NetJudge<E>>, settings: NetSettings, budget: Budget, seed: u64) -> Self {
+        Self {
+            judge,
+            settings,
+            budget,
+            seed,
+        }
+    }
+}
+
+impl<E: Evaluator> Player for NetTree<E> {
+    fn decide(&mut self, view: &View) -> Option<Decision> {
+        let root = Position::new(view, Utility::Win);
+        // AlphaZero's formula: exploration does not grow with the logarithm.
+        let puct = Puct {
+            cpuct: self.settings.cpuct,
+            log_puct: 0.0,
+            log_const: std::f64::consts::E,
+            ..Puct::default()
+        };
+        let settings = Settings {
+            rule: Rule::Puct(puct),
+            chance: ChanceRule::Proportional,
+            chance_leaf: ChanceLeaf::PassThrough,
+            batch: self.settings.batch,
+            noise: self.settings.noise,
+            ..Settings::default()
+        };
+        let search = Search::new(self.seed.wrapping_add(u64::from(view.placed)));
+        let positions = think(
+            &search,
+            &root,
+            &*self.judge,
+            &settings,
+            self.budget,
+            EarlyStop::default(),
+        );
+        decision(&search, positions)
     }
 }
 

@@ -30,6 +30,15 @@ impl Outcome {
     }
 }
 
+/// A moment of a placement, for drawing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scene {
+    /// The board.
+    pub board: Board,
+    /// Cells about to vanish.
+    pub clearing: u128,
+}
+
 /// Why a pill cannot lie somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PlaceError {
@@ -112,6 +121,38 @@ impl Board {
             }
             outcome.rows_fallen[usize::from(outcome.rounds)] = fallen;
             outcome.rounds += 1;
+        }
+    }
+
+    /// [`Board::place`] in slow motion: the board with the pill on it, then for each round the
+    /// board with its runs marked and every row of the fall. The last scene is the board at rest.
+    pub fn place_slowly(
+        &mut self,
+        content: Content,
+        x: u8,
+        y: u8,
+    ) -> Result<Vec<Scene>, PlaceError> {
+        let before = *self;
+        self.place(content, x, y)?;
+        let mut board = before;
+        let here = bit(x, y);
+        match content.vertical {
+            true => board.add_vertical(here, content.first, content.second),
+            false => board.add_horizontal(here, content.first, content.second),
+        }
+        let mut scenes = vec![Scene { board, clearing: 0 }];
+        loop {
+            let clearing = board.runs();
+            if clearing == 0 {
+                debug_assert_eq!(board, *self);
+                return Ok(scenes);
+            }
+            scenes.push(Scene { board, clearing });
+            board.remove(clearing);
+            scenes.push(Scene { board, clearing: 0 });
+            while board.fall_one_row() {
+                scenes.push(Scene { board, clearing: 0 });
+            }
         }
     }
 

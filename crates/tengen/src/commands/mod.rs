@@ -2,6 +2,7 @@
 
 pub mod gtp;
 mod ladder;
+mod mario;
 mod matches;
 mod net;
 mod selfplay;
@@ -26,6 +27,8 @@ enum Command {
     #[command(subcommand)]
     Ladder(ladder::Command),
     Gtp(gtp::Args),
+    #[command(subcommand)]
+    Mario(mario::Command),
     Match(matches::Args),
     #[command(subcommand)]
     Sgf(sgf::Command),
@@ -44,6 +47,7 @@ impl Program {
             }
             Some(Command::Gtp(args)) => gtp::run(args),
             Some(Command::Ladder(command)) => ladder::run(command),
+            Some(Command::Mario(command)) => mario::run(command),
             Some(Command::Match(args)) => matches::run(args),
             Some(Command::Sgf(command)) => sgf::run(command),
             Some(Command::Selfplay(args)) => selfplay::run(args),

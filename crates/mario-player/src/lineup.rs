@@ -1,0 +1,190 @@
+//! The players by name: what a command line or a settings file chooses from.
+
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use net::evaluator::Evaluator;
+use net::network::Network;
+use net::plan::Plan;
+use thiserror::Error;
+
+use crate::heuristic::{Heuristic, Weights};
+use crate::net_judge::NetJudge;
+use crate::network::{DesignNetwork, NetworkError};
+use crate::player::Player;
+use crate::tree::{Budget, HeuristicTree, NetSettings, NetTree, RoundZero, TreeSettings};
+
+/// Playouts of the heuristic search that take about half a second on one core.
+pub const HALF_SECOND_OF_SEARCH: u64 = 8000;
+
+/// Which player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The heuristic on this pill alone.
+    OnePly,
+    /// The heuristic on this pill and the next.
+    Heuristic,
+    /// The heuristic at the leaves of a tree.
+    Search,
+    /// Random games under UCB1, without any knowledge.
+    RoundZero,
+    /// A network at the leaves of a tree.
+    Network,
+}
+
+impl Kind {
+    /// All kinds, weakest knowledge first.
+    pub const ALL: [Kind; 5] = [
+        Kind::RoundZero,
+        Kind::OnePly,
+        Kind::Heuristic,
+        Kind::Search,
+        Kind::Network,
+    ];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::RoundZero => "round0",
+            Kind::OnePly => "one-ply",
+            Kind::Heuristic => "heuristic",
+            Kind::Search => "search",
+            Kind::Network => "network",
+        }
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.name() == text)
+            .ok_or_else(|| {
+                let names = Self::ALL.map(Self::name).join(", ");
+                format!("{text:?} is no player: expected one of {names}")
+            })
+    }
+}
+
+/// A player's recipe: makes as many equal players as there are games.
+#[derive(Clone)]
+pub struct Lineup {
+    kind: Kind,
+    weights: Weights,
+    budget: Budget,
+    judge: Option<Arc<NetJudge<Arc<dyn Evaluator>>>>,
+    net: NetSettings,
+}
+
+/// Why a network cannot play.
+#[derive(Debug, Error)]
+pub enum LineupError {
+    /// The file could not be read.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: String,
+        /// What happened.
+        source: std::io::Error,
+    },
+    /// The file holds no network for this game.
+    #[error("{path}: {source}")]
+    Network {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        source: NetworkError,
+    },
+    /// The network player was chosen without a network.
+    #[error("the network player needs a network file")]
+    NoNetwork,
+}
+
+impl Lineup {
+    /// A player that needs no network.
+    pub fn new(kind: Kind, weights: Weights, budget: Budget) -> Result<Self, LineupError> {
+        match kind {
+            Kind::Network => Err(LineupError::NoNetwork),
+            _ => Ok(Self {
+                kind,
+                weights,
+                budget,
+                judge: None,
+                net: NetSettings::default(),
+            }),
+        }
+    }
+
+    /// The network player, from a file.
+    pub fn network(path: &Path, net: NetSettings, budget: Budget) -> Result<Self, LineupError> {
+        let name = path.display().to_string();
+        let wrong = |source| LineupError::Network {
+            path: name.clone(),
+            source,
+        };
+        let network = load_network(path)?;
+        let plan =
+            Plan::new(&network).map_err(|error| wrong(NetworkError::Shape(error.to_string())))?;
+        let evaluator: Arc<dyn Evaluator> = Arc::new(plan);
+        let judge = Some(Arc::new(NetJudge::new(evaluator).map_err(wrong)?));
+        Ok(Self {
+            kind: Kind::Network,
+            weights: Weights::default(),
+            budget,
+            judge,
+            net,
+        })
+    }
+
+    /// A line that says which player this is.
+    pub fn describe(&self) -> String {
+        let budget = match (self.kind, self.budget) {
+            (Kind::OnePly | Kind::Heuristic, _) => String::new(),
+            (_, Budget::Playouts(playouts)) => format!(", {playouts} playouts"),
+            (_, Budget::Time(time)) => format!(", {} s", time.as_secs_f64()),
+        };
+        format!("{}{budget}", self.kind.name())
+    }
+
+    /// A new player; what is random in it follows from `seed`.
+    pub fn player(&self, seed: u64) -> Box<dyn Player> {
+        let weights = self.weights.clone();
+        match (self.kind, &self.judge) {
+            (Kind::OnePly, _) => Box::new(Heuristic::one_ply(weights)),
+            (Kind::RoundZero, _) => Box::new(RoundZero::new(self.budget, seed)),
+            (Kind::Search, _) => Box::new(HeuristicTree::new(
+                weights,
+                TreeSettings::default(),
+                self.budget,
+                seed,
+            )),
+            (Kind::Network, Some(judge)) => {
+                Box::new(NetTree::new(Arc::clone(judge), self.net, self.budget, seed))
+            }
+            (Kind::Heuristic | Kind::Network, _) => Box::new(Heuristic::two_plies(weights)),
+        }
+    }
+}
+
+/// A network file: our JSON form, or the compact format of the `net` crate.
+fn load_network(path: &Path) -> Result<Network, LineupError> {
+    let name = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|source| LineupError::Io {
+        path: name.clone(),
+        source,
+    })?;
+    let wrong = |source| LineupError::Network {
+        path: name.clone(),
+        source,
+    };
+    if bytes.trim_ascii_start().starts_with(b"{") {
+        let text = String::from_utf8_lossy(&bytes);
+        return DesignNetwork::from_json(&text)
+            .and_then(|n| n.to_network())
+            .map_err(wrong);
+    }
+    net::file::load(path).map_err(|error| wrong(NetworkError::Shape(error.to_string())))
+}

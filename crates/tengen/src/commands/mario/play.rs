@@ -1,0 +1,153 @@
+//! `tengen mario play`: you, in the terminal, at the console's speed.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+use clap::Args;
+use mario::protocol::presses::Press;
+use mario::protocol::{ClientMessage, Deal, Presses, Server, VERSION};
+use mario::speed::FRAMES_PER_SECOND;
+use mario::{Button, Ending, Rules, Speed};
+
+use super::DealArgs;
+use super::screen::{Scoreboard, draw};
+use super::stage::{Key, Stage};
+
+/// Play in the terminal
+///
+/// Left, right and down move the pill; x, space or up turn it clockwise, z the other way; p
+/// pauses, q ends the game. The exit code is 0 when the board was cleared and 1 when not.
+#[derive(Args)]
+#[command(after_help = "Example:
+  tengen mario play --level 3 --speed low")]
+pub struct PlayArgs {
+    #[command(flatten)]
+    deal: DealArgs,
+
+    /// Starting speed: low, med, hi or ult
+    #[arg(long, default_value = "med", value_parser = super::speed)]
+    speed: Speed,
+}
+
+/// Exit code of a game that was not won.
+const EXIT_LOST: u8 = 1;
+
+pub fn run(args: PlayArgs) -> anyhow::Result<ExitCode> {
+    if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
+        bail!("play needs a terminal; to see a game elsewhere, use `tengen mario watch`");
+    }
+    let game = args.deal.game(Rules::default());
+    let mut server = Server::new(Deal {
+        game,
+        speed: args.speed,
+    });
+    server.receive(ClientMessage::Version(VERSION.to_owned()));
+    let mut stage = Stage::enter()?;
+    let frame_time = Duration::from_secs_f64(1.0 / FRAMES_PER_SECOND);
+    let mut next_frame = Instant::now();
+    let mut frame = 0;
+    let mut paused = false;
+    while !server.is_over() {
+        let mut tapped = Vec::new();
+        loop {
+            let wait = next_frame.saturating_duration_since(Instant::now());
+            match stage.key(wait)? {
+                Some(Key::Quit) => {
+                    drop(stage);
+                    return Ok(finish(&server));
+                }
+                Some(Key::Pause) => paused = !paused,
+                Some(key) => tapped.extend(button(key)),
+                None if Instant::now() >= next_frame => break,
+                None => {}
+            }
+        }
+        next_frame = Instant::now().max(next_frame) + frame_time;
+        if !paused {
+            for button in tapped {
+                server.receive(tap(button, frame + 1));
+            }
+            for message in server.tick() {
+                if let mario::protocol::ServerMessage::Frame(number) = message {
+                    frame = number;
+                }
+            }
+        }
+        stage.show(&rows(&server, &args, paused))?;
+    }
+    drop(stage);
+    Ok(finish(&server))
+}
+
+fn button(key: Key) -> Option<Button> {
+    match key {
+        Key::Left => Some(Button::Left),
+        Key::Right => Some(Button::Right),
+        Key::Down => Some(Button::Down),
+        Key::Clockwise => Some(Button::A),
+        Key::Counterclockwise => Some(Button::B),
+        Key::Pause | Key::Quit => None,
+    }
+}
+
+/// A terminal does not say when a key is let go, so every key is a short tap. Down is looked at
+/// every second frame only, so it is held for two.
+fn tap(button: Button, frame: u32) -> ClientMessage {
+    let frames = if button == Button::Down { 2 } else { 1 };
+    let mut presses = vec![vec![(Press::Close, button)]];
+    presses.resize(frames, Vec::new());
+    presses.push(vec![(Press::Open, button)]);
+    ClientMessage::Control("key".to_owned(), frame, Presses(presses))
+}
+
+fn rows(server: &Server, args: &PlayArgs, paused: bool) -> Vec<String> {
+    let game = server.game();
+    let mut lines = vec![
+        format!("level {}   speed {}", args.deal.level, args.speed.name()),
+        format!("viruses {}", game.board().viruses_left()),
+        format!("pills {}", game.placed()),
+        String::new(),
+        "arrows move, x and z turn".to_owned(),
+        "p pause, q quit".to_owned(),
+    ];
+    if paused {
+        lines.push("PAUSED".to_owned());
+    }
+    let beside = Scoreboard {
+        next: Some(shown_next(server)),
+        lines: &lines,
+    };
+    draw(game.board(), server.falling(), &beside)
+}
+
+/// While no pill falls, the one shown is the one about to be launched.
+pub(super) fn shown_next(server: &Server) -> mario::Pill {
+    match server.falling() {
+        Some(_) => server.game().next_pill(),
+        None => server.game().pill(),
+    }
+}
+
+fn finish(server: &Server) -> ExitCode {
+    let game = server.game();
+    let left = game.board().viruses_left();
+    match game.ending() {
+        Some(Ending::Cleared) => {
+            println!("cleared with {} pills", game.placed());
+            ExitCode::SUCCESS
+        }
+        Some(_) => {
+            println!(
+                "topped out after {} pills, {left} viruses left",
+                game.placed()
+            );
+            ExitCode::from(EXIT_LOST)
+        }
+        None => {
+            println!("stopped after {} pills, {left} viruses left", game.placed());
+            ExitCode::from(EXIT_LOST)
+        }
+    }
+}

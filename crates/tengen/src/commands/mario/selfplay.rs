@@ -1,0 +1,120 @@
+//! `tengen mario selfplay`: records of games, to learn from.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+use mario_player::selfplay::{PillSource, SelfPlaySettings, self_play};
+use mario_player::tree::NetSettings;
+
+use super::{Levels, PlayerArgs};
+use crate::commands::terminal;
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Pills {
+    /// The console's board and pill list
+    Console,
+    /// Independent pills, as the corpus of round 0 has them
+    Independent,
+}
+
+/// Let a player play itself and append the records to a file
+///
+/// Every game is written whole and synced, so the run may be interrupted in any way: the same
+/// command goes on where the last whole game ends, to the same bytes.
+#[derive(Args)]
+#[command(after_help = "Example:
+  tengen mario selfplay games.txt --games 1000 --levels 0..10 --player round0 --playouts 2000
+  tengen mario examples games.txt examples.json --augment")]
+pub struct SelfplayArgs {
+    /// File of records; what it holds already counts
+    records: PathBuf,
+
+    /// Games the file shall hold in the end
+    #[arg(long, default_value_t = 100)]
+    games: u64,
+
+    /// Levels to deal from, such as 0..20; each is as likely as the others
+    #[arg(long, default_value = "0..20", value_parser = super::levels)]
+    levels: Levels,
+
+    /// Where pills come from
+    #[arg(long, value_enum, default_value = "console")]
+    pills: Pills,
+
+    /// Draw one move in five instead of always playing the best, and add noise to a network's
+    /// priors
+    #[arg(long)]
+    explore: bool,
+
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    /// Games at once; 0 means one for each core
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+
+    #[command(flatten)]
+    player: PlayerArgs,
+}
+
+pub fn run(args: SelfplayArgs) -> anyhow::Result<ExitCode> {
+    let noise = args.explore.then_some(NetSettings::SELF_PLAY_NOISE);
+    let lineup = args.player.lineup(NetSettings {
+        noise,
+        ..NetSettings::default()
+    })?;
+    let (Some(&lowest), Some(&highest)) = (args.levels.0.first(), args.levels.0.last()) else {
+        bail!("--levels names no level");
+    };
+    if args.levels.0.len() != usize::from(highest.saturating_sub(lowest)) + 1 {
+        bail!("--levels must be one level or one range, such as 0..20");
+    }
+    let settings = SelfPlaySettings {
+        player: lineup.describe(),
+        lowest_level: lowest,
+        highest_level: highest,
+        pills: match args.pills {
+            Pills::Console => PillSource::Console,
+            Pills::Independent => PillSource::Independent,
+        },
+        explore: args.explore,
+        seed: args.seed,
+    };
+    let threads = match args.threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
+        .context("cannot listen for Ctrl-C")?;
+    let bar = terminal::progress(args.games as usize, "games");
+    let new_player = |seed| lineup.player(seed);
+    let report = self_play(
+        &args.records,
+        args.games,
+        threads,
+        &settings,
+        &new_player,
+        &stop,
+        |games| {
+            bar.set_position(games);
+        },
+    )?;
+    bar.finish_and_clear();
+    println!(
+        "{}: {} games, {} of them found there",
+        args.records.display(),
+        report.games,
+        report.resumed
+    );
+    if report.games < args.games {
+        println!("stopped early; the same command goes on from here");
+    }
+    Ok(ExitCode::SUCCESS)
+}
