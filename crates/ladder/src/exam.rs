@@ -1,0 +1,234 @@
+//! Examining a ladder network: the real forward pass against the exact reader.
+
+use go::{Board, BoardSize, Color, LadderReader, Point};
+use net::plan::PlanError;
+use serde::Serialize;
+
+use crate::compile::Compiled;
+use crate::formula::Plane;
+use crate::positions::{Boards, Kind, Question, Recipe, questions, truth};
+use crate::probe::{Probe, Seen};
+use crate::score::{Answer, Score};
+
+/// Planes hold whole numbers; half is as far from all of them as can be.
+const HALF: f32 = 0.5;
+
+/// A network that answers questions: which planes say yes and which say no.
+pub struct Candidate {
+    probe: Probe,
+    yes: [Vec<Plane>; 2],
+    unless: [Vec<Plane>; 2],
+    noticed: [Vec<Plane>; 2],
+}
+
+impl Candidate {
+    /// For escapes, then for chases: the planes that say that a move works, those that take it back, and those that
+    /// say that there is a move at all.
+    pub fn new(
+        compiled: &Compiled,
+        yes: [Vec<Plane>; 2],
+        unless: [Vec<Plane>; 2],
+        noticed: [Vec<Plane>; 2],
+    ) -> Result<Candidate, PlanError> {
+        let all = yes.iter().chain(&unless).chain(&noticed);
+        let mut planes: Vec<Plane> = all.flatten().copied().collect();
+        planes.sort();
+        planes.dedup();
+        Ok(Candidate {
+            probe: Probe::new(compiled, &planes)?,
+            yes,
+            unless,
+            noticed,
+        })
+    }
+
+    /// Runs the network on positions.
+    pub fn look(&self, positions: &[(&Board, Color)]) -> Vec<Seen<'_>> {
+        self.probe.read(positions)
+    }
+
+    /// What the network says to a question, given what it saw on that board with that side to move.
+    pub fn answer(&self, seen: &Seen<'_>, size: BoardSize, question: &Question) -> Answer {
+        let kind = question.kind as usize;
+        let says = |planes: &[Plane]| {
+            let mut planes = planes.iter();
+            planes.any(|&plane| seen.at(plane, size, question.point) > HALF)
+        };
+        if says(&self.yes[kind]) && !says(&self.unless[kind]) {
+            Answer::Yes
+        } else if says(&self.noticed[kind]) {
+            Answer::No
+        } else {
+            Answer::Nothing
+        }
+    }
+
+    /// Whether the network sees any ladder at all.
+    pub fn is_silent(&self, seen: &Seen<'_>) -> bool {
+        let planes = self.yes.iter().chain(&self.noticed).flatten();
+        planes
+            .into_iter()
+            .all(|&plane| seen.plane(plane).iter().all(|&number| number == 0.0))
+    }
+}
+
+/// A set of boards to examine on.
+#[derive(Clone, Debug)]
+pub struct Set {
+    /// Its name.
+    pub name: String,
+    /// How its boards are made.
+    pub recipe: Recipe,
+    /// How many boards.
+    pub boards: usize,
+}
+
+/// The sets of the examination. `boards` is the number of planted boards; the others are in proportion.
+pub fn sets(boards: usize) -> Vec<Set> {
+    const SPARSE: usize = 19;
+    const DENSE: usize = 59;
+    let planted = |name: &str, kind, strays, edge| Set {
+        name: name.into(),
+        recipe: Recipe::Planted { kind, strays, edge },
+        boards,
+    };
+    vec![
+        planted("escape, sparse", Kind::Escape, SPARSE, false),
+        planted("escape, dense", Kind::Escape, DENSE, false),
+        planted(
+            "escape, sparse, also from the edge",
+            Kind::Escape,
+            SPARSE,
+            true,
+        ),
+        planted("chase, sparse", Kind::Chase, SPARSE, false),
+        planted("chase, dense", Kind::Chase, DENSE, false),
+        planted(
+            "chase, sparse, also from the edge",
+            Kind::Chase,
+            SPARSE,
+            true,
+        ),
+        Set {
+            name: "running ladders".into(),
+            recipe: Recipe::Running,
+            boards: boards / 2,
+        },
+        Set {
+            name: "random play".into(),
+            recipe: Recipe::RandomPlay,
+            boards: (boards * 3).div_ceil(10),
+        },
+    ]
+}
+
+/// The result of one network on one set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Marks {
+    /// Does extending escape?
+    pub escape: Score,
+    /// Does the atari capture?
+    pub chase: Score,
+    /// Boards on which the exact rules find no question.
+    pub boards_without_ladder: usize,
+    /// Of those, boards on which the network is not exactly silent.
+    pub false_alarms: usize,
+}
+
+impl Marks {
+    /// The score of one kind of question.
+    pub fn score(&mut self, kind: Kind) -> &mut Score {
+        match kind {
+            Kind::Escape => &mut self.escape,
+            Kind::Chase => &mut self.chase,
+        }
+    }
+}
+
+/// Boards that are evaluated together.
+const BATCH: usize = 8;
+
+/// Examines networks on boards; both sides are asked to move on each. A planted set counts its own kind of question only.
+pub fn examine(
+    candidates: &[&Candidate],
+    boards: impl Iterator<Item = Board>,
+    only: Option<Kind>,
+    mut progress: impl FnMut(usize),
+) -> Vec<Marks> {
+    let mut results = vec![Marks::default(); candidates.len()];
+    let mut reader = LadderReader::default();
+    let mut boards = boards.peekable();
+    while boards.peek().is_some() {
+        let batch: Vec<Board> = boards.by_ref().take(BATCH).collect();
+        let positions: Vec<(&Board, Color)> = batch
+            .iter()
+            .flat_map(|board| Color::BOTH.map(|color| (board, color)))
+            .collect();
+        let asked: Vec<Vec<(Question, bool)>> = batch
+            .iter()
+            .map(|board| {
+                let questions = questions(board).into_iter();
+                questions
+                    .map(|question| (question, truth(&mut reader, board, &question)))
+                    .collect()
+            })
+            .collect();
+        for (candidate, result) in candidates.iter().zip(&mut results) {
+            let seen = candidate.look(&positions);
+            for (index, board) in batch.iter().enumerate() {
+                let both = &seen[index * Color::BOTH.len()..][..Color::BOTH.len()];
+                grade(candidate, board, both, &asked[index], only, result);
+            }
+        }
+        progress(batch.len());
+    }
+    results
+}
+
+fn grade(
+    candidate: &Candidate,
+    board: &Board,
+    seen: &[Seen<'_>],
+    asked: &[(Question, bool)],
+    only: Option<Kind>,
+    result: &mut Marks,
+) {
+    if asked.is_empty() {
+        result.boards_without_ladder += 1;
+        let is_silent = seen.iter().all(|seen| candidate.is_silent(seen));
+        result.false_alarms += usize::from(!is_silent);
+    }
+    for (question, truth) in asked {
+        if only.is_some_and(|kind| kind != question.kind) {
+            continue;
+        }
+        let side = Color::BOTH
+            .iter()
+            .position(|&color| color == question.to_move);
+        let seen = &seen[side.expect("a side is one of both")];
+        let answer = candidate.answer(seen, board.size(), question);
+        result.score(question.kind).add(*truth, answer);
+    }
+}
+
+/// Boards of a set.
+pub fn boards_of(set: &Set, size: BoardSize, seed: u64) -> impl Iterator<Item = Board> + use<> {
+    Boards::new(set.recipe, size, seed).take(set.boards)
+}
+
+/// The kind of question a set is about, if only one.
+pub fn kind_of(set: &Set) -> Option<Kind> {
+    match set.recipe {
+        Recipe::Planted { kind, .. } => Some(kind),
+        Recipe::Running => Some(Kind::Escape),
+        Recipe::RandomPlay => None,
+    }
+}
+
+/// All points of a plane that are on, for messages and tests.
+pub fn points_on(seen: &Seen<'_>, plane: Plane, size: BoardSize) -> Vec<Point> {
+    let numbers = seen.plane(plane);
+    size.points()
+        .filter(|&point| numbers[size.index(point)] > HALF)
+        .collect()
+}

@@ -1,0 +1,261 @@
+//! Positions to test a ladder reader on, made from seeds.
+
+use go::{Board, BoardSize, Color, First, LadderReader, Point, Verdict};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::frame::{Frame, HERE, Step};
+
+/// Fewest and most moves of a random game; the spread covers boards from open to nearly full.
+const RANDOM_MOVES: std::ops::Range<usize> = 30..180;
+/// How often a random game looks for a legal point before it skips a move.
+const TRIES: usize = 50;
+
+/// What is asked on a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Does extending save the string?
+    Escape,
+    /// Does this atari capture the string?
+    Chase,
+}
+
+/// One question about one board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// What is asked.
+    pub kind: Kind,
+    /// A stone of the string that runs.
+    pub prey: Point,
+    /// The move in question, by the side to move.
+    pub point: Point,
+    /// Who would play it.
+    pub to_move: Color,
+}
+
+/// How to make boards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recipe {
+    /// The start of a ladder anywhere on the board, and up to so many stray stones.
+    Planted {
+        /// Which question is planted.
+        kind: Kind,
+        /// Most stray stones.
+        strays: usize,
+        /// Whether hunters of the start may lie off the board: the ladder starts on the edge.
+        edge: bool,
+    },
+    /// Random moves, both sides in turn.
+    RandomPlay,
+    /// A planted ladder that has been running for a while.
+    Running,
+}
+
+/// Boards of one recipe, endless, the same for the same seed.
+pub struct Boards {
+    recipe: Recipe,
+    size: BoardSize,
+    rng: Xoshiro256PlusPlus,
+    reader: LadderReader,
+}
+
+impl Boards {
+    /// Boards of `size` by `recipe`.
+    pub fn new(recipe: Recipe, size: BoardSize, seed: u64) -> Boards {
+        Boards {
+            recipe,
+            size,
+            rng: Xoshiro256PlusPlus::seed_from_u64(seed),
+            reader: LadderReader::default(),
+        }
+    }
+
+    fn planted(&mut self, kind: Kind, strays: usize, edge: bool) -> Option<Board> {
+        let size = self.size;
+        let prey_color = Color::BOTH[self.rng.random_range(0..2)];
+        let frames: Vec<Frame> = Frame::all().collect();
+        let frame = frames[self.rng.random_range(0..frames.len())];
+        let head = Point::new(self.below(size.get()), self.below(size.get()));
+        // In the frame, the runner goes north; for a chase, the atari is in the east.
+        let (hunters, liberties) = match kind {
+            Kind::Escape => (
+                vec![frame.west(), frame.south(), frame.east, frame.northwest()],
+                vec![frame.north],
+            ),
+            Kind::Chase => (
+                vec![frame.west(), frame.south(), frame.northwest()],
+                vec![frame.north, frame.east],
+            ),
+        };
+        let mut board = Board::new(size);
+        let _ = board.play(head, prey_color);
+        for step in hunters {
+            match shifted(size, head, step) {
+                Some(point) => drop(board.play(point, prey_color.opponent())),
+                None if edge => {}
+                None => return None,
+            }
+        }
+        let kept: Option<Vec<Point>> = liberties
+            .iter()
+            .map(|&step| shifted(size, head, step))
+            .collect();
+        let kept = kept?;
+        for _ in 0..self.below(strays + 1) {
+            let point = Point::new(self.below(size.get()), self.below(size.get()));
+            let color = Color::BOTH[self.rng.random_range(0..2)];
+            let captures = |board: &Board| {
+                let mut others = board.adjacent_blocks(point, color.opponent());
+                others.any(|block| board.liberty_count(block) == 1)
+            };
+            if !kept.contains(&point)
+                && board.is_empty(point)
+                && !board.is_suicide(point, color)
+                && !captures(&board)
+            {
+                let _ = board.play(point, color);
+            }
+        }
+        board.clear_ko();
+        Some(board)
+    }
+
+    fn random_play(&mut self) -> Board {
+        let mut board = Board::new(self.size);
+        let mut color = Color::Black;
+        for _ in 0..self.rng.random_range(RANDOM_MOVES) {
+            for _ in 0..TRIES {
+                let point = Point::new(self.below(self.size.get()), self.below(self.size.get()));
+                if board.is_legal(point, color) {
+                    let _ = board.play(point, color);
+                    break;
+                }
+            }
+            color = color.opponent();
+        }
+        board.clear_ko();
+        board
+    }
+
+    fn running(&mut self) -> Option<Board> {
+        const STRAYS: usize = 9;
+        let mut board = self.planted(Kind::Escape, STRAYS, false)?;
+        let question = questions(&board)
+            .into_iter()
+            .find(|question| question.kind == Kind::Escape)?;
+        let line = self
+            .reader
+            .read(&board, question.prey, First::Defender)
+            .line;
+        // Whole turns, so that it is the runner's move again.
+        let turns = self.below(line.len() / 2 + 1);
+        for &(color, point) in &line[..2 * turns] {
+            let _ = board.play(point, color);
+        }
+        board.clear_ko();
+        Some(board)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        self.rng.random_range(0..bound)
+    }
+}
+
+impl Iterator for Boards {
+    type Item = Board;
+
+    fn next(&mut self) -> Option<Board> {
+        loop {
+            let board = match self.recipe {
+                Recipe::Planted { kind, strays, edge } => self.planted(kind, strays, edge),
+                Recipe::RandomPlay => Some(self.random_play()),
+                Recipe::Running => self.running(),
+            };
+            if board.is_some() {
+                return board;
+            }
+        }
+    }
+}
+
+/// Every ladder a board has to offer: for each string in atari with one hunter beside its extension, and for each
+/// string with two liberties at one stone and a hunter to drive it along.
+pub fn questions(board: &Board) -> Vec<Question> {
+    let mut found = Vec::new();
+    let size = board.size();
+    for point in size.points() {
+        for frame in Frame::all() {
+            found.extend(escape_question(board, point, frame));
+            found.extend(chase_question(board, point, frame));
+        }
+    }
+    found
+}
+
+fn escape_question(board: &Board, liberty: Point, frame: Frame) -> Option<Question> {
+    if !board.is_empty(liberty) {
+        return None;
+    }
+    let prey = shifted(board.size(), liberty, frame.south())?;
+    let runner = board.stone(prey)?;
+    let is_hunter = |step: Step| {
+        shifted(board.size(), liberty, step)
+            .is_some_and(|point| board.is_stone(point, runner.opponent()))
+    };
+    let is_head = board.liberty_count(prey) == 1
+        && is_hunter(frame.west())
+        && is_hunter(frame.southeast())
+        && !is_hunter(frame.east);
+    is_head.then_some(Question {
+        kind: Kind::Escape,
+        prey,
+        point: liberty,
+        to_move: runner,
+    })
+}
+
+fn chase_question(board: &Board, prey: Point, frame: Frame) -> Option<Question> {
+    let runner = board.stone(prey)?;
+    let is = |step: Step, color: Option<Color>| {
+        shifted(board.size(), prey, step).is_some_and(|point| board.stone(point) == color)
+    };
+    let is_head = board.liberty_count(prey) == 2
+        && is(frame.north, None)
+        && is(frame.east, None)
+        && is(frame.northwest(), Some(runner.opponent()))
+        && !is(frame.southeast(), Some(runner));
+    is_head.then_some(Question {
+        kind: Kind::Chase,
+        prey,
+        point: shifted(board.size(), prey, frame.east)?,
+        to_move: runner.opponent(),
+    })
+}
+
+/// The exact answer: does the extension escape, does the atari capture?
+pub fn truth(reader: &mut LadderReader, board: &Board, question: &Question) -> bool {
+    let mut board = board.clone();
+    if board.check(question.point, question.to_move).is_err() {
+        return false;
+    }
+    let _ = board.play(question.point, question.to_move);
+    match question.kind {
+        Kind::Escape => {
+            reader.verdict(&mut board, question.point, First::Attacker) == Verdict::Escapes
+        }
+        Kind::Chase => {
+            reader.verdict(&mut board, question.prey, First::Defender) == Verdict::Captured
+        }
+    }
+}
+
+/// The point `step` away, if it is on the board.
+pub fn shifted(size: BoardSize, point: Point, step: Step) -> Option<Point> {
+    if step == HERE {
+        return Some(point);
+    }
+    let x = point.x().checked_add_signed(step.x.into())?;
+    let y = point.y().checked_add_signed(step.y.into())?;
+    (x < size.get() && y < size.get()).then(|| Point::new(x, y))
+}
