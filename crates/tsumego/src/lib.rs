@@ -1,2 +1,68 @@
 //! Is this group safe? An exact solver, a problem generator and its data pipeline.
+//!
+//! A group is *safe* if the attacker cannot capture it although he moves first and may retake any
+//! ko. A [`Problem`] is a position, the blocks in question and the zone of the fight; a [`Solver`]
+//! decides it and can write its [`Proof`] out, which [`verify`] checks by the rules alone.
+//!
+//! ```
+//! use go::{Board, BoardSize, Point};
+//! use tsumego::{Ko, Limits, Problem, Side, Solver, Verdict, verify};
+//!
+//! // Three in a row: whoever plays the middle decides.
+//! let drawing = "
+//!     . . . . . . .
+//!     . . . . . . .
+//!     . . . . . . .
+//!     . . . . . . .
+//!     X X X X X . .
+//!     O O O O X . .
+//!     . . . O X . .";
+//! let board = Board::from_diagram(BoardSize::new(7).unwrap(), drawing)?;
+//! let problem = Problem::new(board, &[Point::new(0, 1)])?;
+//! let mut solver = Solver::new(&problem, Limits::default());
+//!
+//! let attacked = solver.solve(&problem, Side::Attacker, Ko::ATTACKER);
+//! assert_eq!(attacked.verdict, Verdict::Unsafe);
+//! assert_eq!(attacked.first_move, Some(Point::new(1, 0)));
+//! assert_eq!(solver.solve(&problem, Side::Defender, Ko::ATTACKER).verdict, Verdict::Safe);
+//!
+//! let proof = solver.proof(&problem, Side::Attacker, Ko::ATTACKER, 1_000)?;
+//! assert!(verify(&problem, &proof).is_ok());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
+
+mod bits;
+pub mod brute;
+mod canon;
+pub mod crosscheck;
+mod field;
+mod generate;
+mod ko;
+mod life;
+mod problem;
+mod proof;
+mod record;
+mod relevance;
+mod search;
+mod solver;
+mod stats;
+mod subproblems;
+mod table;
+mod verify;
+mod zone;
+
+pub use canon::canonical_name;
+pub use generate::{Generated, Recipe, generate};
+pub use ko::{Ko, Threats, UnknownKo};
+pub use problem::{Goal, MAX_SIDE, MAX_TARGETS, Problem, ProblemError, Side};
+pub use proof::{Plan, Proof, ProofError, ProofId};
+pub use record::{
+    LabelledPosition, ProblemRecord, RecordError, labelled_position, labelled_tree, problem_of,
+    problem_tree, proof_tree, read_problem,
+};
+pub use solver::{Guide, Limits, Solution, Solver, Status, Verdict};
+pub use stats::{Counts, Score, StoneDifference, count_by_size};
+pub use subproblems::{Reach, TreeError, check_label, expand_tree, grow_tree};
+pub use verify::{Flaw, verify};
+pub use zone::{find_zone, playable};

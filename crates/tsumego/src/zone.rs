@@ -1,0 +1,61 @@
+//! Where a fight can take place: the points either side may play on.
+//!
+//! The zone is the flood from the target, over empty points and defender's stones, in all eight
+//! directions; attacker's blocks that bound it either have room outside (the wall) or are drawn
+//! into the fight with all their liberties.
+
+use std::collections::BTreeSet;
+
+use go::{Board, Color, Point};
+
+/// An attacker's block that keeps this many liberties outside the flood belongs to the wall.
+const WALL_LIBERTIES: usize = 2;
+
+/// Finds the zone of a target; `None` when no attacker's block around it is safe.
+///
+/// The target's own stones are part of the result: they become playable once captured.
+pub fn find_zone(board: &Board, target: &[Point], defender: Color) -> Option<BTreeSet<Point>> {
+    let attacker = defender.opponent();
+    let flood = flood(board, target, attacker);
+    let mut zone = flood.clone();
+    let mut has_wall = false;
+    for block in blocks_beside(board, &flood, attacker) {
+        let outside = board.liberties(block).filter(|p| !flood.contains(p));
+        if outside.count() >= WALL_LIBERTIES {
+            has_wall = true;
+        } else {
+            zone.extend(board.stones(block));
+            zone.extend(board.liberties(block));
+        }
+    }
+    has_wall.then_some(zone)
+}
+
+/// The points of the zone where `color` may play now: no suicide, ko ignored. Their number is the
+/// size of a problem.
+pub fn playable(board: &Board, zone: &BTreeSet<Point>, color: Color) -> Vec<Point> {
+    zone.iter()
+        .copied()
+        .filter(|&p| board.is_empty(p) && !board.is_suicide(p, color))
+        .collect()
+}
+
+fn flood(board: &Board, target: &[Point], attacker: Color) -> BTreeSet<Point> {
+    let mut flood: BTreeSet<Point> = target.iter().copied().collect();
+    let mut open: Vec<Point> = target.to_vec();
+    while let Some(point) = open.pop() {
+        for next in point.neighbors().into_iter().chain(point.diagonals()) {
+            if board.is_on_board(next) && !board.is_stone(next, attacker) && flood.insert(next) {
+                open.push(next);
+            }
+        }
+    }
+    flood
+}
+
+fn blocks_beside(board: &Board, points: &BTreeSet<Point>, color: Color) -> BTreeSet<Point> {
+    points
+        .iter()
+        .flat_map(|&point| board.adjacent_blocks(point, color))
+        .collect()
+}
