@@ -17,6 +17,7 @@ mod referee;
 mod score;
 mod sprt;
 mod worker;
+pub mod zero;
 
 pub use contest::{Contest, ContestError, Entry};
 pub use file::write_whole;

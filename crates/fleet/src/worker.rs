@@ -62,7 +62,7 @@ pub fn play_games(
 }
 
 /// A batch for each core, all games together.
-fn rows_wanted(at_once: usize) -> usize {
+pub(crate) fn rows_wanted(at_once: usize) -> usize {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     at_once.div_ceil(cores)
 }

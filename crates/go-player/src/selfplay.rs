@@ -102,18 +102,20 @@ pub fn play_game(
     seed: u64,
     stop: &AtomicBool,
 ) -> Option<Finished> {
-    play_between([judge, judge], settings, seed, stop)
+    play_between([judge, judge], settings, seed, stop, |_| ())
 }
 
 /// Plays one game between two networks, Black's first; `None` if `stop` was set before its end.
+/// What `seat` gives for a colour is held while that colour thinks: a place at its network's table.
 ///
 /// # Panics
 /// If the networks are for different board sizes.
-pub fn play_between(
+pub fn play_between<S>(
     judges: [&Judge; 2],
     settings: &SelfPlay,
     seed: u64,
     stop: &AtomicBool,
+    seat: impl Fn(Color) -> S,
 ) -> Option<Finished> {
     let mut rng = SearchRng::seed_from_u64(seed);
     let komi = Komi::new(settings.komi).unwrap_or_default();
@@ -134,7 +136,9 @@ pub fn play_between(
             settings.quick_simulations
         };
         let judge = judges[game.to_move().index()];
+        let seated = seat(game.to_move());
         let thought = think(judge, settings, &game, &search, simulations, stop)?;
+        drop(seated);
         if is_full {
             steps.push(thought.step);
         }

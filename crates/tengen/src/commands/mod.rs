@@ -9,6 +9,7 @@ mod selfplay;
 mod sgf;
 mod terminal;
 mod train;
+mod zero;
 
 use std::process::ExitCode;
 
@@ -34,6 +35,8 @@ enum Command {
     Sgf(sgf::Command),
     Selfplay(selfplay::Args),
     Train(train::Args),
+    #[command(subcommand)]
+    Zero(zero::Command),
     Net(net::Args),
 }
 
@@ -51,6 +54,7 @@ impl Program {
             Some(Command::Match(args)) => matches::run(args),
             Some(Command::Sgf(command)) => sgf::run(command),
             Some(Command::Selfplay(args)) => selfplay::run(args),
+            Some(Command::Zero(command)) => zero::run(command),
             Some(Command::Train(args)) => train::run(args),
             Some(Command::Net(args)) => net::run(args),
         }

@@ -1,0 +1,124 @@
+//! The loop from nothing to a player, killed again and again.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+/// A run so small that a round takes about a second.
+const SETTINGS: &str = r#"
+size = 5
+blocks = 1
+filters = 8
+[selfplay]
+at_once = 8
+first_games = 24
+games = 12
+[selfplay.play]
+simulations = 8
+quick_simulations = 4
+full_share = 0.5
+considered = 4
+[training]
+window = 400
+batch = 16
+threads = 1
+[gate]
+simulations = 4
+at_once = 8
+min_games = 4
+max_games = 12
+"#;
+const KILLS: u64 = 10;
+
+fn zero(dir: &Path, rounds: u64) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tengen"));
+    command
+        .args(["zero", "go", "--dir"])
+        .arg(dir)
+        .args(["--rounds", &rounds.to_string()]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// The games in the log: length, checksum and bytes each; a torn last one is not counted.
+fn whole_records(log: &Path) -> Vec<Vec<u8>> {
+    let bytes = fs::read(log).unwrap_or_default();
+    let mut rest = bytes.as_slice();
+    let mut records = Vec::new();
+    while rest.len() >= 8 {
+        let length = u32::from_le_bytes(rest[..4].try_into().unwrap()) as usize;
+        if rest.len() < 8 + length {
+            break;
+        }
+        records.push(rest[8..8 + length].to_vec());
+        rest = &rest[8 + length..];
+    }
+    records
+}
+
+#[test]
+fn nothing_finished_is_lost_when_the_loop_is_killed_at_ten_moments() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    fs::write(dir.join("settings.toml"), SETTINGS).unwrap();
+    let logs = [dir.join("games.log"), dir.join("matches.log")];
+    let mut before = [Vec::new(), Vec::new()];
+    for kill in 0..KILLS {
+        let mut child = zero(dir, 1000).spawn().unwrap();
+        // Moments spread over start, self-play, training and matches, by no pattern of the loop's own.
+        thread::sleep(Duration::from_millis(60 + (kill * 7919) % 900));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for (log, before) in logs.iter().zip(&mut before) {
+            let after = whole_records(log);
+            assert!(
+                after.starts_with(before),
+                "kill {kill}: {} lost records",
+                log.display()
+            );
+            *before = after;
+        }
+    }
+    let finished = zero(dir, 4).output().unwrap();
+    assert!(
+        finished.status.success(),
+        "{}",
+        String::from_utf8_lossy(&finished.stderr)
+    );
+    for (log, before) in logs.iter().zip(&before) {
+        assert!(whole_records(log).starts_with(before));
+    }
+    let state: serde_json::Value =
+        serde_json::from_slice(&fs::read(dir.join("state.json")).unwrap()).unwrap();
+    assert!(state["rounds"].as_u64().unwrap() >= 4);
+    let best = state["best"].as_str().unwrap();
+    assert!(dir.join("networks").join(format!("{best}.txt.gz")).exists());
+    assert!(
+        fs::read_to_string(dir.join("report.html"))
+            .unwrap()
+            .contains("Recent games")
+    );
+    let leftovers: Vec<_> = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("training-"))
+        .collect();
+    assert!(leftovers.is_empty(), "{leftovers:?}");
+}
+
+#[test]
+fn wrong_settings_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("settings.toml"), "sise = 9\n").unwrap();
+    let output = zero(folder.path(), 1).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        error.contains("settings.toml") && error.contains("sise"),
+        "{error}"
+    );
+}
