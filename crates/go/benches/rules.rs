@@ -41,8 +41,13 @@ impl Playable for Board {
         };
         empty
             .iter_from(start)
-            .chain(empty.iter().take_while(|&point| point < start))
             .find(is_playable)
+            .or_else(|| {
+                empty
+                    .iter()
+                    .take_while(|&point| point < start)
+                    .find(is_playable)
+            })
             .map(|point| (point.x(), point.y()))
     }
 

@@ -6,9 +6,12 @@
 //! links and counts in place until something is played there, and that play saves what it
 //! overwrites. So a move is taken back in the time it took to play.
 
-use thiserror::Error;
-
-use crate::{BoardSize, Color, Point, PointSet, point::GRID, zobrist};
+use crate::{
+    BoardSize, Color, Illegal, Point, PointSet, SetupError, Stones, Undo,
+    point::GRID,
+    undo::{Counts, Join, Placed, Surroundings, UpToFour},
+    zobrist,
+};
 
 /// What a point of the padded grid holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,171 +28,6 @@ impl Cell {
             Color::Black => Cell::Black,
             Color::White => Cell::White,
         }
-    }
-}
-
-/// Why a move may not be played.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Illegal {
-    /// The point is not on this board.
-    #[error("the point is not on the board")]
-    OffBoard,
-    /// There is a stone already.
-    #[error("the point is occupied")]
-    Occupied,
-    /// The move would leave its own block without liberties.
-    #[error("the move is suicide")]
-    Suicide,
-    /// The move retakes a ko at once.
-    #[error("the move retakes the ko")]
-    Ko,
-    /// The move repeats an earlier position of the game.
-    #[error("the move repeats an earlier position")]
-    Superko,
-}
-
-/// Why a set of stones is not a position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum SetupError {
-    /// A stone would lie off the board.
-    #[error("there is no point {0} on this board")]
-    OffBoard(Point),
-    /// A point would hold a stone of each colour.
-    #[error("{0} would hold stones of both colours")]
-    BothColors(Point),
-    /// A stone would be put on another.
-    #[error("{0} is occupied")]
-    Occupied(Point),
-    /// A block would stand without liberties.
-    #[error("the stone at {0} would have no liberty")]
-    NoLiberty(Point),
-}
-
-/// The stones of a position, and nothing else.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Stones([PointSet; 2]);
-
-impl Stones {
-    /// The stones of one colour.
-    #[inline]
-    pub fn of(&self, color: Color) -> &PointSet {
-        &self.0[color.index()]
-    }
-
-    #[inline]
-    fn of_mut(&mut self, color: Color) -> &mut PointSet {
-        &mut self.0[color.index()]
-    }
-}
-
-/// The counts of a block, stored at its head.
-#[derive(Clone, Copy, Default)]
-struct Counts {
-    stones: u16,
-    liberties: u16,
-}
-
-/// A block that joined another when a stone connected them.
-#[derive(Clone, Copy)]
-struct Join {
-    absorbed: Point,
-    survivor: Point,
-    survivor_before: Counts,
-}
-
-impl Join {
-    const NONE: Join = Join {
-        absorbed: Point::BORDER,
-        survivor: Point::BORDER,
-        survivor_before: Counts {
-            stones: 0,
-            liberties: 0,
-        },
-    };
-}
-
-/// At most four neighbours of a move can be captured or joined.
-#[derive(Clone, Copy)]
-struct UpToFour<T> {
-    items: [T; 4],
-    len: u8,
-}
-
-impl<T: Copy> UpToFour<T> {
-    #[inline]
-    const fn new(filler: T) -> Self {
-        Self {
-            items: [filler; 4],
-            len: 0,
-        }
-    }
-
-    #[inline]
-    fn push(&mut self, item: T) {
-        self.items[self.len as usize & 3] = item;
-        self.len += 1;
-    }
-
-    #[inline]
-    fn as_slice(&self) -> &[T] {
-        &self.items[..self.len as usize]
-    }
-}
-
-impl UpToFour<Point> {
-    const NONE: Self = Self::new(Point::BORDER);
-
-    /// Adds a head unless it is there.
-    #[inline]
-    fn note(&mut self, head: Point) {
-        if !self.as_slice().contains(&head) {
-            self.push(head);
-        }
-    }
-}
-
-/// The blocks around a point, each once, and how many neighbours are empty.
-struct Surroundings {
-    own: UpToFour<Point>,
-    theirs: UpToFour<Point>,
-    empty: u16,
-}
-
-/// What [`Board::undo`] needs to take a move back. Moves are taken back in reverse order.
-#[must_use = "a move can only be taken back with its Undo"]
-#[derive(Clone)]
-pub struct Undo {
-    stone: Option<Placed>,
-    ko_before: Option<Point>,
-    hash_before: u64,
-}
-
-#[derive(Clone)]
-struct Placed {
-    point: Point,
-    color: Color,
-    captured: UpToFour<Point>,
-    joins: UpToFour<Join>,
-    suicide: Option<Point>,
-    overwritten_head: Point,
-    overwritten_next: Point,
-    overwritten_counts: Counts,
-    captured_stones: u16,
-}
-
-impl Undo {
-    /// How many stones of the opponent the move captured.
-    pub fn captured_stones(&self) -> usize {
-        self.stone
-            .as_ref()
-            .map_or(0, |placed| placed.captured_stones as usize)
-    }
-
-    /// Whether the move removed its own block.
-    pub fn was_suicide(&self) -> bool {
-        self.stone
-            .as_ref()
-            .is_some_and(|placed| placed.suicide.is_some())
     }
 }
 
@@ -457,6 +295,7 @@ impl Board {
     ///
     /// # Panics
     /// If `point` is not an empty point of this board.
+    #[inline]
     pub fn play(&mut self, point: Point, color: Color) -> Undo {
         assert!(
             self.is_empty(point),
@@ -581,7 +420,7 @@ impl Board {
         self.counts[self.block(point).grid_index()]
     }
 
-    #[inline]
+    #[inline(always)]
     fn surroundings(&self, point: Point, color: Color) -> Surroundings {
         let own = Cell::of(color);
         let mut around = Surroundings {

@@ -41,6 +41,26 @@ impl From<Point> for Move {
     }
 }
 
+/// Why a move may not be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Illegal {
+    /// The point is not on this board.
+    #[error("the point is not on the board")]
+    OffBoard,
+    /// There is a stone already.
+    #[error("the point is occupied")]
+    Occupied,
+    /// The move would leave its own block without liberties.
+    #[error("the move is suicide")]
+    Suicide,
+    /// The move retakes a ko at once.
+    #[error("the move retakes the ko")]
+    Ko,
+    /// The move repeats an earlier position of the game.
+    #[error("the move repeats an earlier position")]
+    Superko,
+}
+
 /// A text that names no point.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is not a vertex: expected a letter from A to Z without I, then a row from 1 to 25")]
