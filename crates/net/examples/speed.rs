@@ -2,19 +2,23 @@
 
 use std::time::Duration;
 
-use net::bench::{BenchOptions, measure};
+use net::bench::{BenchOptions, measure, safety_network};
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
 use net::plan::{Plan, PlanOptions};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    let (blocks, filters) = arguments[1].split_once('x').expect("blocks x filters");
     let threads = arguments[2].parse().unwrap();
     let seconds: f64 = arguments
         .get(4)
         .map_or(2.0, |seconds| seconds.parse().unwrap());
-    let shape = LeelaShape::stock(19, blocks.parse().unwrap(), filters.parse().unwrap());
-    let network = LeelaNetwork::random(LeelaVersion::V1, shape, 1).to_network();
+    let network = match arguments[1].split_once('x') {
+        Some((blocks, filters)) => {
+            let shape = LeelaShape::stock(19, blocks.parse().unwrap(), filters.parse().unwrap());
+            LeelaNetwork::random(LeelaVersion::V1, shape, 1).to_network()
+        }
+        None => safety_network(1),
+    };
     for batch in arguments[3].split(',') {
         let batch = batch.parse().unwrap();
         let options = PlanOptions {

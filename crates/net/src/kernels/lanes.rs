@@ -13,7 +13,7 @@ impl Isa {
     /// The fastest one of this processor.
     pub fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        if avx2::available() {
             return Self::Avx2;
         }
         Self::Portable
@@ -66,6 +66,28 @@ pub(crate) trait Lanes: Copy {
     fn mul_add(self, factor: Self, addend: Self) -> Self;
     /// Asks for a cache line that will be read soon.
     fn prefetch(line: *const f32);
+    /// A bit for every lane that is not zero, and one for every lane that is 1.
+    fn nonzero_and_ones(self) -> (u32, u32);
+}
+
+/// `LANES_OF[mask]`: the lanes whose bits are set in `mask`, in order, then anything.
+pub(crate) static LANES_OF: [[u32; LANES]; 1 << LANES] = lanes_of_masks();
+
+const fn lanes_of_masks() -> [[u32; LANES]; 1 << LANES] {
+    let mut table = [[0; LANES]; 1 << LANES];
+    let mut mask = 0;
+    while mask < table.len() {
+        let (mut lane, mut count) = (0, 0);
+        while lane < LANES {
+            if mask >> lane & 1 == 1 {
+                table[mask][count] = lane as u32;
+                count += 1;
+            }
+            lane += 1;
+        }
+        mask += 1;
+    }
+    table
 }
 
 /// Numbers in a [`Lanes`].
@@ -120,6 +142,15 @@ impl Lanes for Portable {
     }
     #[inline(always)]
     fn prefetch(_line: *const f32) {}
+    #[inline(always)]
+    fn nonzero_and_ones(self) -> (u32, u32) {
+        let (mut nonzero, mut ones) = (0, 0);
+        for (lane, &number) in self.0.iter().enumerate() {
+            nonzero |= u32::from(number != 0.0) << lane;
+            ones |= u32::from(number == 1.0) << lane;
+        }
+        (nonzero, ones)
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -139,16 +170,20 @@ mod avx2 {
     #[derive(Clone, Copy)]
     pub(crate) struct Avx2(__m256);
 
+    /// Whether the processor has all that the kernels are compiled for.
+    pub(super) fn available() -> bool {
+        is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("popcnt")
+    }
+
     pub(crate) fn run_avx2<J: Job>(job: J) {
-        assert!(
-            is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
-            "this processor has no AVX2"
-        );
+        assert!(available(), "this processor has no AVX2");
         // SAFETY: the line above.
         unsafe { compiled_for_avx2(job) }
     }
 
-    #[target_feature(enable = "avx2,fma")]
+    #[target_feature(enable = "avx2,fma,popcnt")]
     fn compiled_for_avx2<J: Job>(job: J) {
         job.run::<Avx2>();
     }
@@ -198,6 +233,18 @@ mod avx2 {
         fn prefetch(line: *const f32) {
             // SAFETY: a prefetch is a hint and never faults, whatever the address.
             unsafe { _mm_prefetch::<_MM_HINT_T1>(line.cast()) }
+        }
+        #[inline(always)]
+        fn nonzero_and_ones(self) -> (u32, u32) {
+            // SAFETY: AVX is there, see `Avx2`.
+            unsafe {
+                let nonzero = _mm256_cmp_ps::<_CMP_NEQ_UQ>(self.0, _mm256_setzero_ps());
+                let ones = _mm256_cmp_ps::<_CMP_EQ_OQ>(self.0, _mm256_set1_ps(1.0));
+                (
+                    _mm256_movemask_ps(nonzero) as u32,
+                    _mm256_movemask_ps(ones) as u32,
+                )
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Layers that work on rows as they are: the first dense layer of a network of sparse planes, and finishing touches.
 
-use super::lanes::{Isa, Job, LANES, Lanes};
+use super::lanes::{Isa, Job, LANES, LANES_OF, Lanes};
 use super::memory::Buffer;
 use super::{BLOCK, blocks, padded_rows};
 use crate::network::Dense;
@@ -36,7 +36,7 @@ impl SparseDense {
         }
     }
 
-    /// Writes `[block][row][16]`; `found` is scratch memory for one index and one number per input and position.
+    /// Writes `[block][row][16]`; `found` is scratch memory.
     pub(crate) fn run(
         &self,
         isa: Isa,
@@ -45,7 +45,12 @@ impl SparseDense {
         found: &mut Found,
         output: &mut [f32],
     ) {
-        found.search(&planes[..batch * self.inputs], self.inputs);
+        let planes = &planes[..batch * self.inputs];
+        isa.run(Search {
+            found: &mut *found,
+            planes,
+            inputs: self.inputs,
+        });
         assert!(found.starts.len() == batch + 1);
         assert!(output.len() >= blocks(self.outputs) * padded_rows(batch) * BLOCK);
         isa.run(SparseProduct {
@@ -60,29 +65,61 @@ impl SparseDense {
 /// The inputs that are not zero, position after position.
 #[derive(Default)]
 pub(crate) struct Found {
-    entries: Vec<(u32, f32)>,
+    /// Room for all inputs; only the first `starts.last()` are in use.
+    indices: Vec<u32>,
+    /// One for each index, unless all are 1.
+    numbers: Vec<f32>,
+    all_ones: bool,
     starts: Vec<usize>,
 }
 
-impl Found {
-    fn search(&mut self, planes: &[f32], inputs: usize) {
-        self.entries.clear();
-        self.starts.clear();
-        self.starts.push(0);
-        for position in planes.chunks_exact(inputs) {
-            for (chunk_index, chunk) in position.chunks(BLOCK).enumerate() {
-                let any = chunk.iter().fold(0, |bits, number| bits | number.to_bits());
-                if any << 1 == 0 {
-                    continue;
+/// Looks for the inputs that are not zero.
+struct Search<'a> {
+    found: &'a mut Found,
+    planes: &'a [f32],
+    inputs: usize,
+}
+
+impl Job for Search<'_> {
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Found {
+            indices,
+            numbers,
+            all_ones,
+            starts,
+        } = self.found;
+        // A whole vector of indices is written for every vector of inputs, however many of them count.
+        indices.resize(self.planes.len() + LANES, 0);
+        starts.clear();
+        starts.push(0);
+        *all_ones = true;
+        let mut count = 0;
+        for position in self.planes.chunks_exact(self.inputs) {
+            let (vectors, rest) = position.as_chunks::<LANES>();
+            for (index, vector) in vectors.iter().enumerate() {
+                // SAFETY: `vector` holds LANES numbers.
+                let (nonzero, ones) = unsafe { L::load(vector.as_ptr()) }.nonzero_and_ones();
+                *all_ones &= nonzero == ones;
+                let places = &mut indices[count..][..LANES];
+                for (place, lane) in places.iter_mut().zip(&LANES_OF[nonzero as usize]) {
+                    *place = (index * LANES) as u32 + lane;
                 }
-                for (lane, &number) in chunk.iter().enumerate() {
-                    if number != 0.0 {
-                        self.entries
-                            .push(((chunk_index * BLOCK + lane) as u32, number));
-                    }
-                }
+                count += nonzero.count_ones() as usize;
             }
-            self.starts.push(self.entries.len());
+            for (index, &number) in (vectors.len() * LANES..).zip(rest) {
+                indices[count] = index as u32;
+                count += usize::from(number != 0.0);
+                *all_ones &= number == 0.0 || number == 1.0;
+            }
+            starts.push(count);
+        }
+        numbers.clear();
+        if !*all_ones {
+            for (position, bounds) in self.planes.chunks_exact(self.inputs).zip(starts.windows(2)) {
+                let indices = &indices[bounds[0]..bounds[1]];
+                numbers.extend(indices.iter().map(|&index| position[index as usize]));
+            }
         }
     }
 }
@@ -107,18 +144,13 @@ impl Job for SparseProduct<'_> {
             let stripe_blocks =
                 (STRIPE / BLOCK).min(blocks(layer.outputs) - stripe * STRIPE / BLOCK);
             for position in 0..self.batch {
-                let mut sums = [L::splat(0.0); STRIPE / LANES];
-                for &(input, number) in &self.found.entries
-                    [self.found.starts[position]..self.found.starts[position + 1]]
-                {
-                    let number = L::splat(number);
-                    let line = &weights[input as usize * STRIPE..][..STRIPE];
-                    for (vector, sum) in sums.iter_mut().enumerate() {
-                        // SAFETY: `line` holds STRIPE numbers.
-                        *sum = number
-                            .mul_add(unsafe { L::load(line.as_ptr().add(vector * LANES)) }, *sum);
-                    }
-                }
+                let range = self.found.starts[position]..self.found.starts[position + 1];
+                let indices = &self.found.indices[range.clone()];
+                let sums: [L; STRIPE / LANES] = if self.found.all_ones {
+                    add_lines(weights, indices)
+                } else {
+                    weigh_lines(weights, indices, &self.found.numbers[range])
+                };
                 for block in 0..stripe_blocks {
                     let at = (stripe * STRIPE / BLOCK + block) * block_stride + position * BLOCK;
                     let to = &mut self.output[at..][..BLOCK];
@@ -131,6 +163,35 @@ impl Job for SparseProduct<'_> {
             }
         }
     }
+}
+
+/// The sum of the lines of weights at `indices`.
+#[inline(always)]
+fn add_lines<L: Lanes>(weights: &[f32], indices: &[u32]) -> [L; STRIPE / LANES] {
+    let mut sums = [L::splat(0.0); STRIPE / LANES];
+    for &index in indices {
+        let line = &weights[index as usize * STRIPE..][..STRIPE];
+        for (vector, sum) in sums.iter_mut().enumerate() {
+            // SAFETY: `line` holds STRIPE numbers.
+            *sum = sum.add(unsafe { L::load(line.as_ptr().add(vector * LANES)) });
+        }
+    }
+    sums
+}
+
+/// The same, every line times its number.
+#[inline(always)]
+fn weigh_lines<L: Lanes>(weights: &[f32], indices: &[u32], numbers: &[f32]) -> [L; STRIPE / LANES] {
+    let mut sums = [L::splat(0.0); STRIPE / LANES];
+    for (&index, &number) in indices.iter().zip(numbers) {
+        let number = L::splat(number);
+        let line = &weights[index as usize * STRIPE..][..STRIPE];
+        for (vector, sum) in sums.iter_mut().enumerate() {
+            // SAFETY: `line` holds STRIPE numbers.
+            *sum = number.mul_add(unsafe { L::load(line.as_ptr().add(vector * LANES)) }, *sum);
+        }
+    }
+    sums
 }
 
 /// Adds a bias and perhaps other rows to rows in blocks, `[block][row][16]`, and applies the activation.
