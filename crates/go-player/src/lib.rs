@@ -42,11 +42,19 @@ pub mod record;
 pub mod selfplay;
 pub mod supervised;
 
+// What is told to people.
+pub mod bench;
+pub mod doctor;
+mod graph;
+mod review;
+
+pub use graph::winrate_svg;
 pub use judge::{Judge, NotForGo, Opinion, candidates};
 pub use network::{LoadedNetwork, NetworkError, default_file, default_place};
 pub use options::{Memory, MemoryError, MemoryShares, Options};
 pub use player::{Player, PlayerError};
 pub use position::{Assumptions, Position};
 pub use restriction::{Restrictions, Rule, RuleKind};
+pub use review::{Review, ReviewError, Reviewed, Swing};
 pub use search::{FpuBase, RootMove, SearchReport, Snapshot, StopMode, StopReason};
 pub use think::{Decision, Observer, Request, Thought, View};

@@ -8,8 +8,11 @@ use std::{
 
 use net::{
     evaluator::Evaluator,
+    file::NetworkFile,
     leela::{LeelaNetwork, LoadError},
+    network::{Layer, Network},
     plan::{Plan, PlanError},
+    shape::Perspective,
 };
 use thiserror::Error;
 
@@ -50,7 +53,7 @@ pub struct LoadedNetwork {
     pub evaluator: Arc<dyn Evaluator>,
     /// The file, as it was named.
     pub file: PathBuf,
-    /// The version on its first line.
+    /// Leela Zero's version number: 1 if its value is for the side to move, 2 if for Black.
     pub version: u8,
     /// Residual blocks.
     pub blocks: usize,
@@ -70,22 +73,33 @@ impl LoadedNetwork {
         LoadedNetwork::load(&file)
     }
 
-    /// Loads a file.
+    /// Loads a file, Leela Zero's or our own compact one.
     pub fn load(file: &Path) -> Result<LoadedNetwork, NetworkError> {
-        let leela = LeelaNetwork::load(file)?;
-        LoadedNetwork::from_leela(&leela, file)
+        let loaded = NetworkFile::load(file)?;
+        LoadedNetwork::from_network(&loaded.content.to_network(), file)
+    }
+
+    /// Makes a Leela Zero network ready that is in memory already; `file` is its name.
+    pub fn from_leela(leela: &LeelaNetwork, file: &Path) -> Result<LoadedNetwork, NetworkError> {
+        LoadedNetwork::from_network(&leela.to_network(), file)
     }
 
     /// Makes a network ready that is in memory already; `file` is its name.
-    pub fn from_leela(leela: &LeelaNetwork, file: &Path) -> Result<LoadedNetwork, NetworkError> {
-        let shape = leela.shape();
-        let network = leela.to_network();
+    pub fn from_network(network: &Network, file: &Path) -> Result<LoadedNetwork, NetworkError> {
+        let is_block = |layer: &&Layer| matches!(layer, Layer::Residual { .. });
+        let filters = network.trunk.iter().find_map(|layer| match layer {
+            Layer::Conv(conv) => Some(conv.outputs()),
+            _ => None,
+        });
         Ok(LoadedNetwork {
-            version: leela.version.number(),
-            blocks: shape.blocks,
-            filters: shape.filters,
+            version: match network.perspective {
+                Perspective::SideToMove => 1,
+                Perspective::FirstPlayer => 2,
+            },
+            blocks: network.trunk.iter().filter(is_block).count(),
+            filters: filters.unwrap_or(0),
             bytes: network.parameters() * size_of::<f32>(),
-            evaluator: Arc::new(Plan::new(&network)?),
+            evaluator: Arc::new(Plan::new(network)?),
             file: file.to_owned(),
         })
     }

@@ -9,7 +9,7 @@ mod setoption;
 mod time;
 mod training;
 
-use std::{fs, io, path::Path};
+use std::{io, path::Path};
 
 use crate::{
     engine::{Answer, Engine},
@@ -137,17 +137,6 @@ pub(crate) fn color(request: &Request, index: usize) -> Option<go::Color> {
 
 /// Writes a file as a whole or not at all.
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    let describe = |error: io::Error| format!("cannot write {}: {error}", path.display());
-    let name = path.file_name().ok_or_else(|| {
-        let why = io::Error::from(io::ErrorKind::InvalidInput);
-        describe(why)
-    })?;
-    let mut partial = name.to_owned();
-    partial.push(format!(".{}.partial", std::process::id()));
-    let partial = path.with_file_name(partial);
-    let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
-    written.map_err(|error| {
-        let _ = fs::remove_file(&partial);
-        describe(error)
-    })
+    net::file::write_whole(path, bytes)
+        .map_err(|error| format!("cannot write {}: {error}", path.display()))
 }

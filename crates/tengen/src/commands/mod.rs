@@ -1,5 +1,8 @@
 //! The subcommands, one file each, in the order `--help` lists them.
 
+mod analyze;
+mod bench;
+mod doctor;
 pub mod gtp;
 mod ladder;
 mod mario;
@@ -25,11 +28,18 @@ pub struct Program {
 
 #[derive(Subcommand)]
 enum Command {
+    Gtp(gtp::Args),
+    Analyze(analyze::Args),
+    Bench(bench::Args),
+    Doctor(doctor::Args),
     #[command(subcommand)]
     Ladder(ladder::Command),
+<<<<<<< HEAD
     Gtp(gtp::Args),
     #[command(subcommand)]
     Mario(mario::Command),
+=======
+>>>>>>> 37583c0 (Add tengen analyze, bench and doctor)
     Match(matches::Args),
     #[command(subcommand)]
     Sgf(sgf::Command),
@@ -49,6 +59,9 @@ impl Program {
                 Ok(ExitCode::SUCCESS)
             }
             Some(Command::Gtp(args)) => gtp::run(args),
+            Some(Command::Analyze(args)) => analyze::run(args),
+            Some(Command::Bench(args)) => bench::run(args),
+            Some(Command::Doctor(args)) => doctor::run(args),
             Some(Command::Ladder(command)) => ladder::run(command),
             Some(Command::Mario(command)) => mario::run(command),
             Some(Command::Match(args)) => matches::run(args),

@@ -1,0 +1,166 @@
+//! `tengen analyze`: a game, looked at move by move.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    thread,
+};
+
+use anyhow::{Context, Result, bail};
+use go::sgf::Tree;
+use go_player::{LoadedNetwork, Options, Player, Review, winrate_svg};
+use serde_json::json;
+
+use super::terminal;
+
+/// Analyse a game record: winrates, best lines, and the moves that cost most
+///
+/// Writes the record with comments and better lines, and the winrate as a picture.
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  tengen analyze game.sgf -w network.gz --visits 400")]
+pub struct Args {
+    /// The game record
+    #[arg(value_name = "GAME.sgf")]
+    game: PathBuf,
+
+    /// File with network weights
+    #[arg(short, long, value_name = "FILE")]
+    weights: Option<PathBuf>,
+
+    /// Visits a position
+    #[arg(short, long, default_value_t = 200, value_name = "N")]
+    visits: u64,
+
+    /// Threads to search with; 0 takes one for each processor
+    #[arg(short, long, default_value_t = 0, value_name = "N")]
+    threads: usize,
+
+    /// Seed of the search
+    #[arg(short, long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+
+    /// How many of the dearest moves to mark
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    marks: usize,
+
+    /// Where the annotated record goes [default: GAME.analyzed.sgf]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Where the picture goes [default: GAME.analyzed.svg]
+    #[arg(long, value_name = "FILE")]
+    graph: Option<PathBuf>,
+
+    /// Print every position as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> Result<ExitCode> {
+    let bytes =
+        fs::read(&args.game).with_context(|| format!("cannot read {}", args.game.display()))?;
+    let collection =
+        go::sgf::read(&bytes).with_context(|| format!("cannot read {}", args.game.display()))?;
+    let Some(mut tree) = collection.games.into_iter().next() else {
+        bail!("{} holds no game", args.game.display());
+    };
+    let network = LoadedNetwork::find(args.weights.as_deref())?;
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let options = Options {
+        visits: Some(args.visits.max(1)),
+        threads: if args.threads == 0 {
+            processors
+        } else {
+            args.threads
+        },
+        seed: args.seed,
+        ..Options::default()
+    };
+    let mut player = Player::new(network, options)?;
+    let bar = terminal::progress(tree.main_line().len(), "positions");
+    let review = Review::of(&mut player, &tree, &mut |done, _| {
+        bar.set_position(done as u64)
+    })?;
+    bar.finish_and_clear();
+
+    let graph = winrate_svg(&review, &title(&tree), args.marks);
+    review.annotate(&mut tree, args.marks);
+    let output = args
+        .output
+        .unwrap_or_else(|| args.game.with_extension("analyzed.sgf"));
+    let picture = args
+        .graph
+        .unwrap_or_else(|| args.game.with_extension("analyzed.svg"));
+    write(&output, tree.to_string().as_bytes())?;
+    write(&picture, graph.as_bytes())?;
+    if args.json {
+        println!("{}", to_json(&review, args.marks));
+    } else {
+        print_summary(&review, args.marks);
+        println!("{}\n{}", output.display(), picture.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn title(tree: &Tree) -> String {
+    let text = |name, unknown| tree.text(tree.root(), name).unwrap_or(unknown).to_owned();
+    let result = tree.text(tree.root(), "RE").unwrap_or("?");
+    format!("{} - {} {result}", text("PB", "Black"), text("PW", "White"))
+}
+
+fn write(file: &Path, bytes: &[u8]) -> Result<()> {
+    net::file::write_whole(file, bytes).with_context(|| format!("cannot write {}", file.display()))
+}
+
+fn print_summary(review: &Review, marks: usize) {
+    let dearest = review.largest_swings(marks);
+    if dearest.is_empty() {
+        println!("no move lost anything");
+    }
+    for swing in dearest {
+        let before = &review.positions[swing.index - 1];
+        let better = before.best_line.first().map(go::Move::to_string);
+        println!(
+            "move {:3}: {} {:4} lost {:4.1} %, better was {}",
+            swing.move_number,
+            swing.color,
+            swing.mv.to_string(),
+            swing.loss * 100.0,
+            better.unwrap_or_else(|| "to pass".to_owned())
+        );
+    }
+}
+
+fn to_json(review: &Review, marks: usize) -> serde_json::Value {
+    let line =
+        |moves: &[go::Move]| -> Vec<String> { moves.iter().map(go::Move::to_string).collect() };
+    let positions: Vec<_> = review
+        .positions
+        .iter()
+        .map(|position| {
+            json!({
+                "move_number": position.move_number,
+                "played": position.played.map(|(color, mv)| format!("{color} {mv}")),
+                "to_move": position.to_move.to_string(),
+                "winrate_black": position.winrate_black,
+                "visits": position.visits,
+                "best_line": line(&position.best_line),
+            })
+        })
+        .collect();
+    let swings: Vec<_> = review
+        .largest_swings(marks)
+        .iter()
+        .map(|swing| {
+            json!({
+                "move_number": swing.move_number,
+                "color": swing.color.to_string(),
+                "move": swing.mv.to_string(),
+                "loss": swing.loss,
+            })
+        })
+        .collect();
+    json!({ "positions": positions, "largest_swings": swings })
+}

@@ -1,0 +1,82 @@
+//! `tengen bench`: how fast this machine thinks.
+
+use std::{path::PathBuf, process::ExitCode, thread};
+
+use anyhow::Result;
+use go_player::{LoadedNetwork, bench};
+
+use super::terminal;
+
+/// Measure evaluations and playouts a second
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  tengen bench -w network.gz")]
+pub struct Args {
+    /// File with network weights
+    #[arg(short, long, value_name = "FILE")]
+    weights: Option<PathBuf>,
+
+    /// Threads of the second search; 0 takes one for each processor
+    #[arg(short, long, default_value_t = 0, value_name = "N")]
+    threads: usize,
+
+    /// Seconds for each size of batch
+    #[arg(long, default_value_t = 2.0, value_name = "S")]
+    seconds: f64,
+
+    /// Visits of each search
+    #[arg(short, long, default_value_t = 800, value_name = "N")]
+    visits: u64,
+
+    /// Print the figures as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> Result<ExitCode> {
+    let network = LoadedNetwork::find(args.weights.as_deref())?;
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let threads = if args.threads == 0 {
+        processors
+    } else {
+        args.threads
+    };
+    let bar = terminal::progress(0, "measurements");
+    let figures = bench::measure(
+        &network,
+        args.seconds.max(0.0),
+        args.visits.max(2),
+        threads,
+        &mut |done, steps| {
+            bar.set_length(steps as u64);
+            bar.set_position(done as u64);
+        },
+    )?;
+    bar.finish_and_clear();
+    if args.json {
+        println!("{}", serde_json::to_string(&figures)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!(
+        "{}: {} blocks of {} filters",
+        network.file.display(),
+        network.blocks,
+        network.filters
+    );
+    for speed in &figures.evaluations {
+        println!(
+            "{:8.1} evaluations/s in batches of {}",
+            speed.per_second, speed.batch
+        );
+    }
+    let alone = figures.searches[0].per_second;
+    for speed in &figures.searches {
+        println!(
+            "{:8.1} playouts/s with {} thread(s), {:.2} times one thread",
+            speed.per_second,
+            speed.threads,
+            speed.per_second / alone
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
