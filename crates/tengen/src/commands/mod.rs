@@ -34,12 +34,8 @@ enum Command {
     Doctor(doctor::Args),
     #[command(subcommand)]
     Ladder(ladder::Command),
-<<<<<<< HEAD
-    Gtp(gtp::Args),
     #[command(subcommand)]
     Mario(mario::Command),
-=======
->>>>>>> 37583c0 (Add tengen analyze, bench and doctor)
     Match(matches::Args),
     #[command(subcommand)]
     Sgf(sgf::Command),
