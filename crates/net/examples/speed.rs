@@ -1,6 +1,8 @@
-//! Evaluations a second of stock networks: `cargo run --release -p net --example speed -- 5x64 1 4`.
+//! Evaluations a second of a stock shape, a file or the safety network, for several batch sizes:
+//! `cargo run --release -p net --example speed -- 5x64 1 1,4,16`.
 
-use std::time::Duration;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use net::bench::{BenchOptions, measure, safety_network};
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
@@ -12,13 +14,20 @@ fn main() {
     let seconds: f64 = arguments
         .get(4)
         .map_or(2.0, |seconds| seconds.parse().unwrap());
+    let start = Instant::now();
     let network = match arguments[1].split_once('x') {
+        _ if Path::new(&arguments[1]).is_file() => net::file::load(arguments[1].as_ref()).unwrap(),
         Some((blocks, filters)) => {
             let shape = LeelaShape::stock(19, blocks.parse().unwrap(), filters.parse().unwrap());
             LeelaNetwork::random(LeelaVersion::V1, shape, 1).to_network()
         }
         None => safety_network(1),
     };
+    println!(
+        "{}: ready in {:.2} s",
+        arguments[1],
+        start.elapsed().as_secs_f64()
+    );
     for batch in arguments[3].split(',') {
         let batch = batch.parse().unwrap();
         let options = PlanOptions {

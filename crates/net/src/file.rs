@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::compact::{self, MAGIC};
-use crate::leela::{LeelaNetwork, LoadError, TextStyle, sha256_of_text};
+use crate::leela::{LeelaNetwork, LoadError, TextStyle, read_text, sha256_of_text};
 use crate::network::Network;
 
 /// What a file turned out to hold.
@@ -44,9 +44,8 @@ impl NetworkContent {
 impl NetworkFile {
     /// Reads a file of either kind and tells all about it.
     pub fn load(file: &Path) -> Result<Self, LoadError> {
-        let raw = read_file(file)?;
-        let bytes = raw.len() as u64;
-        let text = crate::leela::unpack(file, raw)?;
+        let text = read_text(file)?;
+        let bytes = fs::metadata(file).map_or(text.len() as u64, |about| about.len());
         let content = parse(file, &text)?;
         Ok(Self {
             content,
@@ -58,15 +57,9 @@ impl NetworkFile {
 
 /// The network in a file of either kind: Leela Zero text, plain or gzip, or the compact format.
 pub fn load(file: &Path) -> Result<Network, LoadError> {
-    let raw = read_file(file)?;
-    let text = crate::leela::unpack(file, raw)?;
-    Ok(parse(file, &text)?.to_network())
-}
-
-fn read_file(file: &Path) -> Result<Vec<u8>, LoadError> {
-    fs::read(file).map_err(|reason| LoadError::Unreadable {
-        file: file.to_owned(),
-        reason,
+    Ok(match parse(file, &read_text(file)?)? {
+        NetworkContent::Leela(leela, _) => leela.into_network(),
+        NetworkContent::Compact(network) => network,
     })
 }
 

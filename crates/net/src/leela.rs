@@ -19,7 +19,7 @@ mod random;
 mod text;
 mod unfold;
 
-pub(crate) use text::unpack;
+pub(crate) use text::read_text;
 pub use text::{LoadError, TextStyle, sha256_of_text};
 
 use crate::network::ShapeError;

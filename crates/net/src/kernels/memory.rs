@@ -1,7 +1,10 @@
 //! Memory that starts on a cache line and, if large, lies on huge pages.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::{Deref, DerefMut};
+use std::path::Path;
 use std::ptr::NonNull;
 
 const CACHE_LINE: usize = 64;
@@ -76,5 +79,63 @@ impl DerefMut for Buffer {
     fn deref_mut(&mut self) -> &mut [f32] {
         // SAFETY: as above, and `self` is borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+/// The bytes of a file.
+pub(crate) enum Bytes {
+    /// As read.
+    Read { memory: Buffer, len: usize },
+    /// As unpacked.
+    Unpacked(Vec<u8>),
+}
+
+impl Bytes {
+    /// Reads a whole file into memory on huge pages: a quarter of a gigabyte of text is not worth 65,000 page faults.
+    pub(crate) fn read(file: &Path) -> io::Result<Self> {
+        let mut open = File::open(file)?;
+        let expected = usize::try_from(open.metadata()?.len()).unwrap_or(0);
+        let mut memory = Buffer::zeroed(expected.div_ceil(size_of::<f32>()));
+        let mut len = 0;
+        while len < expected {
+            match open.read(&mut memory.bytes_mut()[len..expected]) {
+                Ok(0) => break,
+                Ok(count) => len += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let bytes = Self::Read { memory, len };
+        // A pipe has no length, and a file may have grown meanwhile.
+        let mut rest = Vec::new();
+        open.read_to_end(&mut rest)?;
+        Ok(if rest.is_empty() {
+            bytes
+        } else {
+            Self::Unpacked([&bytes[..], &rest].concat())
+        })
+    }
+}
+
+impl Buffer {
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: four initialised bytes for every number, and any byte is a valid u8.
+        unsafe {
+            std::slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.len * size_of::<f32>())
+        }
+    }
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            // SAFETY: four initialised bytes for every number, of which `len` were asked for.
+            Self::Read { memory, len } => unsafe {
+                std::slice::from_raw_parts(memory.start.as_ptr().cast(), *len)
+            },
+            Self::Unpacked(bytes) => bytes,
+        }
     }
 }

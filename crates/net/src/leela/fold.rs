@@ -1,5 +1,7 @@
 //! From the rows of a file to a network of plain layers.
 
+use rayon::prelude::*;
+
 use super::{ConvRows, DenseRows, INPUT_PLANES, LeelaNetwork, POLICY, VALUE, VALUE_LOGIT};
 use crate::network::{Activation, Conv, Dense, Group, Head, Layer, Network, Output, Reading};
 use crate::shape::PlaneShape;
@@ -12,26 +14,31 @@ impl LeelaNetwork {
     ///
     /// Its outputs are [`POLICY`], [`VALUE`] and [`VALUE_LOGIT`].
     pub fn to_network(&self) -> Network {
+        self.clone().into_network()
+    }
+
+    /// [`to_network`](Self::to_network) without a copy of the weights.
+    pub fn into_network(self) -> Network {
         let shape = self.shape();
         let (filters, area) = (shape.filters, shape.area());
         let mut trunk = vec![Layer::Conv(fold(
-            &self.input,
+            self.input,
             3,
             INPUT_PLANES,
             Activation::Relu,
         ))];
-        for [first, second] in &self.blocks {
+        trunk.par_extend(self.blocks.into_par_iter().map(|[first, second]| {
             let first = grouped(fold(first, 3, filters, Activation::Relu));
             let second = grouped(fold(second, 3, filters, Activation::Identity));
-            trunk.push(Layer::Residual {
+            Layer::Residual {
                 body: vec![Layer::Conv(first), Layer::Conv(second)],
                 activation: Activation::Relu,
-            });
-        }
+            }
+        }));
         let policy = Head {
             layers: vec![
-                Layer::Conv(fold(&self.policy_conv, 1, filters, Activation::Relu)),
-                Layer::Dense(dense(&self.policy_dense, Activation::Identity)),
+                Layer::Conv(fold(self.policy_conv, 1, filters, Activation::Relu)),
+                Layer::Dense(dense(self.policy_dense, Activation::Identity)),
             ],
             outputs: vec![Output {
                 name: POLICY.into(),
@@ -40,14 +47,14 @@ impl LeelaNetwork {
             }],
         };
         // The output row stands there twice: once read as a winning chance, once as it is.
-        let mut value_output = dense(&self.value_output, Activation::Identity);
+        let mut value_output = dense(self.value_output, Activation::Identity);
         value_output.outputs = 2;
         value_output.weights.extend_from_within(..);
         value_output.bias.extend_from_within(..);
         let value = Head {
             layers: vec![
-                Layer::Conv(fold(&self.value_conv, 1, filters, Activation::Relu)),
-                Layer::Dense(dense(&self.value_hidden, Activation::Relu)),
+                Layer::Conv(fold(self.value_conv, 1, filters, Activation::Relu)),
+                Layer::Dense(dense(self.value_hidden, Activation::Relu)),
                 Layer::Dense(value_output),
             ],
             outputs: vec![
@@ -76,32 +83,47 @@ impl LeelaNetwork {
     }
 }
 
-fn fold(rows: &ConvRows, kernel: usize, inputs: usize, activation: Activation) -> Conv {
-    let outputs = rows.bias.len();
-    let mut conv = Conv::new(kernel, inputs, outputs, activation);
+fn fold(rows: ConvRows, kernel: usize, inputs: usize, activation: Activation) -> Conv {
+    let scales: Vec<f64> = (0..rows.bias.len())
+        .map(|output| rows.scale(output))
+        .collect();
+    let ConvRows {
+        mut weights,
+        mut bias,
+        mean,
+        ..
+    } = rows;
     let per_output = inputs * kernel * kernel;
-    for output in 0..outputs {
-        let scale = rows.scale(output);
-        let range = output * per_output..(output + 1) * per_output;
-        for (folded, &weight) in conv.weights[range.clone()]
-            .iter_mut()
-            .zip(&rows.weights[range])
-        {
-            *folded = (f64::from(weight) * scale) as f32;
+    for ((weights, bias), (mean, &scale)) in weights
+        .chunks_exact_mut(per_output)
+        .zip(&mut bias)
+        .zip(mean.iter().zip(&scales))
+    {
+        for weight in weights {
+            *weight = (f64::from(*weight) * scale) as f32;
         }
-        let shift = f64::from(rows.bias[output]) - f64::from(rows.mean[output]);
-        conv.bias[output] = (shift * scale) as f32;
+        *bias = ((f64::from(*bias) - f64::from(*mean)) * scale) as f32;
     }
-    conv
+    let groups = vec![Group {
+        inputs,
+        outputs: bias.len(),
+    }];
+    Conv {
+        kernel,
+        groups,
+        weights,
+        bias,
+        activation,
+    }
 }
 
-fn dense(rows: &DenseRows, activation: Activation) -> Dense {
+fn dense(rows: DenseRows, activation: Activation) -> Dense {
     let outputs = rows.bias.len();
     Dense {
         inputs: rows.weights.len() / outputs,
         outputs,
-        weights: rows.weights.clone(),
-        bias: rows.bias.clone(),
+        weights: rows.weights,
+        bias: rows.bias,
         activation,
     }
 }

@@ -20,6 +20,59 @@ const SMALLEST_FAST: f64 = 1e-37;
 const EXTRA_BITS: u64 = (1 << 29) - 1;
 const HALF_WAY: u64 = 1 << 28;
 
+/// Powers of ten that an f32 holds exactly, and the first integer that it may not hold.
+const EXACT_POWERS_F32: [f32; 11] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10];
+const EXACT_INTEGER_F32: u64 = 1 << 24;
+
+/// Calls `put` for every number of a line until it refuses one; what is not a number, or refused, is the error.
+pub(super) fn parse_line(line: &[u8], mut put: impl FnMut(f32) -> bool) -> Result<(), &[u8]> {
+    let mut at = 0;
+    while at < line.len() {
+        if line[at].is_ascii_whitespace() {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        let negative = line[at] == b'-';
+        at += usize::from(negative);
+        let first_digit = at;
+        let (mut mantissa, mut point) = (0u64, None);
+        while let Some(&byte) = line.get(at) {
+            let digit = byte.wrapping_sub(b'0');
+            if digit < 10 {
+                mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
+            } else if byte == b'.' && point.is_none() {
+                point = Some(at);
+            } else {
+                break;
+            }
+            at += 1;
+        }
+        let fraction = point.map_or(0, |point| at - point - 1);
+        let ends = line.get(at).is_none_or(u8::is_ascii_whitespace);
+        let digits = at - first_digit - usize::from(point.is_some());
+        // An exact integer over an exact power: one division, which rounds once.
+        let simple = ends && (1..=MAX_DIGITS).contains(&digits) && mantissa < EXACT_INTEGER_F32;
+        let number = match EXACT_POWERS_F32.get(fraction) {
+            Some(power) if simple => {
+                let size = mantissa as f32 / power;
+                Some(if negative { -size } else { size })
+            }
+            _ => {
+                at += line[at..]
+                    .iter()
+                    .position(u8::is_ascii_whitespace)
+                    .unwrap_or(line.len() - at);
+                parse(&line[start..at])
+            }
+        };
+        if !number.is_some_and(&mut put) {
+            return Err(&line[start..at]);
+        }
+    }
+    Ok(())
+}
+
 /// The number that `token` spells, or `None` if it spells none. NaN and infinity count as numbers here.
 pub(super) fn parse(token: &[u8]) -> Option<f32> {
     match parse_fast(token) {
@@ -176,12 +229,19 @@ mod tests {
         }
     }
 
+    fn line_of_one(token: &str) -> Option<f32> {
+        let mut found = None;
+        parse_line(token.as_bytes(), |number| found.replace(number).is_none()).ok()?;
+        found
+    }
+
     #[test]
     fn tokens_that_are_no_numbers_are_refused() {
         for token in [
             "", "-", ".", "1.2.3", "1e", "1e+", "0x10", "12a", "--1", "1,5", "e5",
         ] {
             assert_eq!(parse(token.as_bytes()), None, "{token}");
+            assert_eq!(line_of_one(token), None, "{token}");
         }
     }
 
@@ -192,7 +252,9 @@ mod tests {
             let (whole, fraction) = digits.split_at(point.min(digits.len()));
             for text in [format!("{whole}.{fraction}"), format!("-{whole}.{fraction}e{exponent}"), digits.clone()] {
                 if whole.is_empty() && fraction.is_empty() { continue; }
-                prop_assert_eq!(parse(text.as_bytes()).map(f32::to_bits), text.parse::<f32>().ok().map(f32::to_bits));
+                let expected = text.parse::<f32>().ok().map(f32::to_bits);
+                prop_assert_eq!(parse(text.as_bytes()).map(f32::to_bits), expected);
+                prop_assert_eq!(line_of_one(&text).map(f32::to_bits), expected);
             }
         }
 
@@ -201,12 +263,14 @@ mod tests {
             let number = f32::from_bits(bits);
             for text in [number.to_string(), format!("{number:e}")] {
                 prop_assert_eq!(parse(text.as_bytes()), Some(number));
+                prop_assert_eq!(line_of_one(&text), Some(number));
             }
         }
 
         #[test]
         fn writing_keeps_six_digits(number in -1e7f32..1e7) {
             let back: f32 = official(number).parse().unwrap();
+            prop_assert_eq!(line_of_one(&official(number)), Some(back));
             prop_assert!((back - number).abs() <= number.abs() * 5.1e-6);
         }
     }

@@ -1,6 +1,5 @@
 //! Reading and writing the weights file.
 
-use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +11,7 @@ use thiserror::Error;
 use super::number;
 use super::{BOARD_SIZES, LeelaNetwork, LeelaShape, LeelaVersion, RowShape};
 use crate::compact::Damage;
+use crate::kernels::memory::Bytes;
 
 /// Why a weights file was not loaded.
 #[derive(Debug, Error)]
@@ -67,11 +67,7 @@ const QUOTE: usize = 24;
 impl LeelaNetwork {
     /// Reads a weights file, plain or gzip, version 1 or 2, and verifies every number of it.
     pub fn load(file: &Path) -> Result<Self, LoadError> {
-        let bytes = fs::read(file).map_err(|reason| LoadError::Unreadable {
-            file: file.to_owned(),
-            reason,
-        })?;
-        Self::parse(file, &unpack(file, bytes)?)
+        Self::parse(file, &read_text(file)?)
     }
 
     /// Reads the text of a weights file; `file` is only named in errors.
@@ -183,8 +179,13 @@ pub fn sha256_of_text(text: &[u8]) -> String {
         .collect()
 }
 
-/// Unpacks gzip and refuses zip.
-pub(crate) fn unpack(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, LoadError> {
+/// The bytes of a file, unpacked if it is gzip.
+pub(crate) fn read_text(file: &Path) -> Result<Bytes, LoadError> {
+    let unreadable = |reason| LoadError::Unreadable {
+        file: file.to_owned(),
+        reason,
+    };
+    let bytes = Bytes::read(file).map_err(unreadable)?;
     if bytes.starts_with(&ZIP_MAGIC) {
         return Err(LoadError::Content {
             file: file.to_owned(),
@@ -199,7 +200,7 @@ pub(crate) fn unpack(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, LoadError> 
     // Weights compress to about 40 %: reserving thrice the size avoids most copies.
     let mut text = Vec::with_capacity(bytes.len() * 3);
     match MultiGzDecoder::new(&bytes[..]).read_to_end(&mut text) {
-        Ok(_) => Ok(text),
+        Ok(_) => Ok(Bytes::Unpacked(text)),
         Err(reason) => Err(LoadError::Content {
             file: file.to_owned(),
             line: text.iter().filter(|&&byte| byte == b'\n').count() + 1,
@@ -264,20 +265,18 @@ fn read_shape(lines: &[&[u8]]) -> Result<LeelaShape, Mismatch> {
 fn read_row(line: &[u8], row: &RowShape) -> Result<Vec<f32>, (String, String)> {
     // A file of one long line must not make us reserve by its promise: a number takes at least two bytes.
     let mut numbers = Vec::with_capacity(row.len.min(line.len() / 2 + 1));
-    for token in tokens(line) {
-        match number::parse(token) {
-            Some(number) if !number.is_finite() => {
-                return Err((quote(token), format!("a finite number ({})", row.what)));
-            }
-            Some(number) if number < 0.0 && row.is_variance() => {
-                return Err((
-                    quote(token),
-                    format!("a variance of 0 or more ({})", row.what),
-                ));
-            }
-            Some(number) => numbers.push(number),
-            None => return Err((quote(token), format!("a number ({})", row.what))),
-        }
+    let variance = row.is_variance();
+    let read = number::parse_line(line, |number| {
+        numbers.push(number);
+        number.is_finite() && !(variance && number < 0.0)
+    });
+    if let Err(token) = read {
+        let expected = match number::parse(token) {
+            None => "a number",
+            Some(number) if !number.is_finite() => "a finite number",
+            Some(_) => "a variance of 0 or more",
+        };
+        return Err((quote(token), format!("{expected} ({})", row.what)));
     }
     if numbers.len() != row.len {
         return Err((
