@@ -2,131 +2,201 @@
 //! so that both see the same machine. Prints rates and ratios.
 //!
 //! Both boards play the same games: the same moves are tried in the same order, with ko and
-//! suicide forbidden and single-point eyes left open, and the final positions are compared.
+//! suicide forbidden and eyes left open, and the final positions are compared.
 
 use std::{hint::black_box, time::Instant};
 
 use go::{Board, BoardSize, Color, First, Game, Komi, LadderReader, Move, Point, Verdict};
 use goban::rules::{CHINESE, GobanSizes, IllegalRules, game::Game as GobanGame};
-use rand::{RngExt, SeedableRng};
+use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Short rounds, many of them: the best one had the machine to itself.
-const ROUNDS: usize = 150;
+/// Many short pieces of work: the best time of each had the machine to itself.
+const ROUNDS: usize = 20;
+const GAMES: usize = 50;
 /// A playout stops at this many moves for each point of the board.
 const MOVES_PER_POINT: usize = 3;
 
-/// A board a playout can run on. Points are numbered row by row from the bottom.
+/// A board a playout can run on.
 trait Playable {
-    /// The first point from `start` on, around the board, that is empty, no own eye and legal.
-    fn first_playable(&self, side: usize, start: usize, black: bool) -> Option<(usize, usize)>;
-    fn stone(&self, x: usize, y: usize) -> Option<bool>;
-    fn play(&mut self, x: usize, y: usize, black: bool);
+    type Point: Copy;
+    /// The points row by row.
+    fn points(side: usize) -> Vec<Self::Point>;
+    /// Whether a point is empty, no eye of one's own, and legal.
+    fn is_playable(&self, point: Self::Point, black: bool) -> bool;
+    /// The first playable point from `start` on, around the board.
+    fn first_playable(
+        &self,
+        points: &[Self::Point],
+        start: usize,
+        black: bool,
+    ) -> Option<Self::Point> {
+        let (before, after) = points.split_at(start);
+        let mut around = after.iter().chain(before).copied();
+        around.find(|&point| self.is_playable(point, black))
+    }
+    fn play(&mut self, point: Self::Point, black: bool);
     fn pass(&mut self);
+    /// The stone at a point: whether it is black.
+    fn stone(&self, point: Self::Point) -> Option<bool>;
 }
 
 fn color(black: bool) -> Color {
     if black { Color::Black } else { Color::White }
 }
 
+/// The usual eye of playouts: own stones and the edge around it, and at most one diagonal taken
+/// by the opponent, none at the edge.
+fn is_eye(board: &Board, point: Point, color: Color) -> bool {
+    let is_wall = |n: Point| board.is_stone(n, color) || !board.is_on_board(n);
+    if !point.neighbors().into_iter().all(is_wall) {
+        return false;
+    }
+    let diagonals = point.diagonals();
+    let is_at_edge = diagonals.iter().any(|&n| !board.is_on_board(n));
+    let taken = diagonals
+        .iter()
+        .filter(|&&n| board.is_stone(n, color.opponent()));
+    taken.count() <= usize::from(!is_at_edge)
+}
+
 impl Playable for Board {
-    fn first_playable(&self, _side: usize, start: usize, black: bool) -> Option<(usize, usize)> {
-        let color = color(black);
-        let start = self.size().point(start);
+    type Point = Point;
+
+    fn points(side: usize) -> Vec<Point> {
+        BoardSize::new(side).unwrap().points().collect()
+    }
+
+    fn is_playable(&self, point: Point, black: bool) -> bool {
+        self.is_empty(point)
+            && !is_eye(self, point, color(black))
+            && self.is_legal(point, color(black))
+    }
+
+    fn first_playable(&self, points: &[Point], start: usize, black: bool) -> Option<Point> {
+        let start = points[start];
         let empty = self.empty_set();
-        let is_playable = |&point: &Point| {
-            let mut around = point.neighbors().into_iter();
-            let is_own_eye = around.all(|n| self.is_stone(n, color) || !self.is_on_board(n));
-            !is_own_eye && self.is_legal(point, color)
-        };
-        empty
-            .iter_from(start)
-            .find(is_playable)
-            .or_else(|| {
-                empty
-                    .iter()
-                    .take_while(|&point| point < start)
-                    .find(is_playable)
-            })
-            .map(|point| (point.x(), point.y()))
+        let is_playable = |&point: &Point| self.is_playable(point, black);
+        empty.iter_from(start).find(is_playable).or_else(|| {
+            empty
+                .iter()
+                .take_while(|&point| point < start)
+                .find(is_playable)
+        })
     }
 
-    fn stone(&self, x: usize, y: usize) -> Option<bool> {
-        Board::stone(self, Point::new(x, y)).map(|color| color == Color::Black)
-    }
-
-    fn play(&mut self, x: usize, y: usize, black: bool) {
-        let _ = Board::play(self, Point::new(x, y), color(black));
+    fn play(&mut self, point: Point, black: bool) {
+        let _ = Board::play(self, point, color(black));
     }
 
     fn pass(&mut self) {
         let _ = Board::pass(self);
     }
+
+    fn stone(&self, point: Point) -> Option<bool> {
+        Board::stone(self, point).map(|color| color == Color::Black)
+    }
 }
 
 impl Playable for Game {
-    fn first_playable(&self, side: usize, start: usize, black: bool) -> Option<(usize, usize)> {
-        self.board().first_playable(side, start, black)
+    type Point = Point;
+
+    fn points(side: usize) -> Vec<Point> {
+        Board::points(side)
     }
 
-    fn stone(&self, x: usize, y: usize) -> Option<bool> {
-        Playable::stone(self.board(), x, y)
+    fn is_playable(&self, point: Point, black: bool) -> bool {
+        self.board().is_playable(point, black)
     }
 
-    fn play(&mut self, x: usize, y: usize, black: bool) {
-        let _ = self.force(color(black), Move::Play(Point::new(x, y)));
+    fn first_playable(&self, points: &[Point], start: usize, black: bool) -> Option<Point> {
+        self.board().first_playable(points, start, black)
+    }
+
+    fn play(&mut self, point: Point, black: bool) {
+        let _ = self.force(color(black), Move::Play(point));
     }
 
     fn pass(&mut self) {
         let _ = Game::play(self, Move::Pass);
     }
+
+    fn stone(&self, point: Point) -> Option<bool> {
+        Playable::stone(self.board(), point)
+    }
 }
 
 impl Playable for GobanGame {
-    fn first_playable(&self, side: usize, start: usize, black: bool) -> Option<(usize, usize)> {
-        let own = |x: usize, y: usize| self.stone(x, y) == Some(black);
-        let is_own_eye = |x: usize, y: usize| {
-            (x == 0 || own(x - 1, y))
-                && (y == 0 || own(x, y - 1))
-                && (x + 1 == side || own(x + 1, y))
-                && (y + 1 == side || own(x, y + 1))
+    type Point = (u8, u8);
+
+    fn points(side: usize) -> Vec<(u8, u8)> {
+        let side = side as u8;
+        (0..side)
+            .flat_map(|y| (0..side).map(move |x| (x, y)))
+            .collect()
+    }
+
+    fn is_playable(&self, (x, y): (u8, u8), black: bool) -> bool {
+        let (side, _) = self.size();
+        let own = |x: u8, y: u8| Playable::stone(self, (x, y)) == Some(black);
+        let is_own_eye = || {
+            let (west, south, east, north) = (x == 0, y == 0, x + 1 == side, y + 1 == side);
+            let has_walls = (west || own(x - 1, y))
+                && (south || own(x, y - 1))
+                && (east || own(x + 1, y))
+                && (north || own(x, y + 1));
+            if !has_walls {
+                return false;
+            }
+            let taken = |off_board: bool, x: u8, y: u8| {
+                usize::from(!off_board && Playable::stone(self, (x, y)) == Some(!black))
+            };
+            let (left, down, right, up) = (x.wrapping_sub(1), y.wrapping_sub(1), x + 1, y + 1);
+            let diagonals = taken(west || south, left, down)
+                + taken(west || north, left, up)
+                + taken(east || south, right, down)
+                + taken(east || north, right, up);
+            diagonals <= usize::from(!(west || south || east || north))
         };
         let rules = IllegalRules::KO | IllegalRules::SUICIDE;
-        (start..side * side)
-            .chain(0..start)
-            .map(|index| (index % side, index / side))
-            .find(|&(x, y)| {
-                self.stone(x, y).is_none()
-                    && !is_own_eye(x, y)
-                    && self.check_point_by((x as u8, y as u8), rules).is_none()
-            })
+        Playable::stone(self, (x, y)).is_none()
+            && !is_own_eye()
+            && self.check_point_by((x, y), rules).is_none()
     }
 
-    fn stone(&self, x: usize, y: usize) -> Option<bool> {
-        let stone = self.goban().get_color((x as u8, y as u8));
-        stone.map(|color| color == goban::pieces::stones::Color::Black)
-    }
-
-    fn play(&mut self, x: usize, y: usize, _black: bool) {
-        GobanGame::play(self, goban::rules::Move::Play(x as u8, y as u8));
+    fn play(&mut self, (x, y): (u8, u8), _black: bool) {
+        GobanGame::play(self, goban::rules::Move::Play(x, y));
     }
 
     fn pass(&mut self) {
         GobanGame::play(self, goban::rules::Move::Pass);
     }
+
+    fn stone(&self, point: (u8, u8)) -> Option<bool> {
+        let stone = self.goban().get_color(point);
+        stone.map(|color| color == goban::pieces::stones::Color::Black)
+    }
 }
 
-/// Plays a random game; the number of moves.
-fn playout(board: &mut impl Playable, side: usize, seed: u64) -> usize {
+/// Plays a random game: each move is the first playable of a few random points, or else the
+/// first playable one from a random point on, around the board. Returns the number of moves.
+fn playout<B: Playable>(board: &mut B, points: &[B::Point], seed: u64) -> usize {
+    const RANDOM_TRIES: usize = 16;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let area = side * side;
+    // A random place without a division.
+    let mut random_place = || (((rng.next_u64() >> 32) * points.len() as u64) >> 32) as usize;
     let mut passes = 0;
     let mut moves = 0;
     let mut black = true;
-    while passes < 2 && moves < MOVES_PER_POINT * area {
-        match board.first_playable(side, rng.random_range(0..area), black) {
-            Some((x, y)) => {
-                board.play(x, y, black);
+    while passes < 2 && moves < MOVES_PER_POINT * points.len() {
+        let is_playable = |point: &B::Point| board.is_playable(*point, black);
+        let found = (0..RANDOM_TRIES)
+            .map(|_| points[random_place()])
+            .find(is_playable)
+            .or_else(|| board.first_playable(points, random_place(), black));
+        match found {
+            Some(point) => {
+                board.play(point, black);
                 passes = 0;
             }
             None => {
@@ -140,38 +210,34 @@ fn playout(board: &mut impl Playable, side: usize, seed: u64) -> usize {
     moves
 }
 
-fn position(board: &impl Playable, side: usize) -> Vec<Option<bool>> {
-    (0..side * side)
-        .map(|index| board.stone(index % side, index / side))
-        .collect()
+fn position<B: Playable>(board: &B, points: &[B::Point]) -> Vec<Option<bool>> {
+    points.iter().map(|&point| board.stone(point)).collect()
 }
 
-/// Seconds a round, the best of all rounds: noise only ever adds.
+/// The best time of each piece of work over all rounds: noise only ever adds.
 struct Timing {
     name: String,
-    work_per_round: usize,
-    best_seconds: f64,
+    best_seconds: Vec<f64>,
 }
 
 impl Timing {
-    fn new(name: impl Into<String>, work_per_round: usize) -> Timing {
+    fn new(name: impl Into<String>, pieces: usize) -> Timing {
         Timing {
             name: name.into(),
-            work_per_round,
-            best_seconds: f64::INFINITY,
+            best_seconds: vec![f64::INFINITY; pieces],
         }
     }
 
     fn round(&mut self, mut work: impl FnMut(usize)) {
-        let start = Instant::now();
-        for index in 0..self.work_per_round {
+        for (index, best) in self.best_seconds.iter_mut().enumerate() {
+            let start = Instant::now();
             work(index);
+            *best = best.min(start.elapsed().as_secs_f64());
         }
-        self.best_seconds = self.best_seconds.min(start.elapsed().as_secs_f64());
     }
 
     fn per_second(&self) -> f64 {
-        self.work_per_round as f64 / self.best_seconds
+        self.best_seconds.len() as f64 / self.best_seconds.iter().sum::<f64>()
     }
 }
 
@@ -192,35 +258,29 @@ fn print(unit: &str, timings: &[&Timing]) {
 fn bench_playouts(side: usize, goban_size: GobanSizes) {
     let size = BoardSize::new(side).unwrap();
     let komi = Komi::SEVEN_AND_A_HALF;
+    let points = Board::points(side);
+    let goban_points = GobanGame::points(side);
     for seed in 0..20 {
         let mut ours = Board::new(size);
         let mut theirs = GobanGame::new(goban_size, CHINESE);
-        let moves = playout(&mut ours, side, seed);
-        assert_eq!(
-            moves,
-            playout(&mut theirs, side, seed),
-            "the boards played different games"
-        );
-        assert_eq!(position(&ours, side), position(&theirs, side));
+        let moves = playout(&mut ours, &points, seed);
+        let their_moves = playout(&mut theirs, &goban_points, seed);
+        assert_eq!(moves, their_moves, "the boards played different games");
+        assert_eq!(position(&ours, &points), position(&theirs, &goban_points));
     }
-    let mut board = Timing::new("go::Board", 2);
-    let mut game = Timing::new("go::Game (superko, history)", 2);
-    let mut theirs = Timing::new("goban", 2);
+    let mut board = Timing::new("go::Board", GAMES);
+    let mut game = Timing::new("go::Game (superko, history)", GAMES);
+    let mut theirs = Timing::new("goban", GAMES);
     for _ in 0..ROUNDS {
-        // Every round plays the same games, so that the best rounds compare.
-        let seed = |index: usize| index as u64;
         board.round(|index| {
-            black_box(playout(&mut Board::new(size), side, seed(index)));
+            black_box(playout(&mut Board::new(size), &points, index as u64));
         });
         game.round(|index| {
-            black_box(playout(&mut Game::new(size, komi), side, seed(index)));
+            black_box(playout(&mut Game::new(size, komi), &points, index as u64));
         });
         theirs.round(|index| {
-            black_box(playout(
-                &mut GobanGame::new(goban_size, CHINESE),
-                side,
-                seed(index),
-            ));
+            let mut game = GobanGame::new(goban_size, CHINESE);
+            black_box(playout(&mut game, &goban_points, index as u64));
         });
     }
     println!("random playouts {size}");
@@ -290,7 +350,7 @@ fn goban_position(stones: &[(Point, bool)]) -> GobanGame {
         if (game.turn() == goban::pieces::stones::Color::Black) != black {
             Playable::pass(&mut game);
         }
-        Playable::play(&mut game, point.x(), point.y(), black);
+        Playable::play(&mut game, (point.x() as u8, point.y() as u8), black);
     }
     if game.turn() != goban::pieces::stones::Color::Black {
         Playable::pass(&mut game);
@@ -319,8 +379,8 @@ fn bench_ladder(name: &str, stones: &[(Point, bool)]) {
     let reading = reader.read(&board, prey, First::Attacker);
     let is_captured = reading.verdict == Verdict::Captured;
     assert_eq!(goban_ladder(&theirs, goban_prey, true), is_captured);
-    let mut ours_timing = Timing::new("go::LadderReader", 50);
-    let mut theirs_timing = Timing::new("goban, a copy a move", 1);
+    let mut ours_timing = Timing::new("go::LadderReader", 10);
+    let mut theirs_timing = Timing::new("goban, a copy a move", 3);
     for _ in 0..ROUNDS {
         ours_timing.round(|_| {
             let verdict = reader.verdict(&mut board, prey, First::Attacker);

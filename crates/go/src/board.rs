@@ -50,8 +50,9 @@ impl Board {
     /// An empty board.
     pub fn new(size: BoardSize) -> Board {
         let mut cells = [Cell::Border; GRID];
-        for point in size.points() {
-            cells[point.grid_index()] = Cell::Empty;
+        for y in 0..size.get() {
+            let row = Point::new(0, y).grid_index();
+            cells[row..row + size.get()].fill(Cell::Empty);
         }
         Board {
             size,
@@ -206,7 +207,7 @@ impl Board {
     }
 
     /// The blocks of `color` that touch `point`, each once, by their heads.
-    #[inline]
+    #[inline(always)]
     pub fn adjacent_blocks(
         &self,
         point: Point,
@@ -229,6 +230,7 @@ impl Board {
 
     /// The reason why `color` may not play at `point`, if there is one. Superko needs the
     /// game's history and is not looked at here.
+    #[inline]
     pub fn check(&self, point: Point, color: Color) -> Result<(), Illegal> {
         match self.cell(point) {
             Cell::Border => return Err(Illegal::OffBoard),
@@ -246,7 +248,7 @@ impl Board {
     }
 
     /// Whether a stone of `color` at the empty `point` would be left without a liberty.
-    #[inline]
+    #[inline(always)]
     pub fn is_suicide(&self, point: Point, color: Color) -> bool {
         let own = Cell::of(color);
         point

@@ -100,15 +100,20 @@ impl PointSet {
         self.iter().next()
     }
 
-    /// The set together with all neighbours of its points, borders included: intersect the
-    /// result with points of a board.
+    /// The points beside a point of the set, borders included: intersect the result with points
+    /// of a board.
     #[inline]
-    pub fn grown(&self) -> PointSet {
-        *self
-            | self.shifted_up(1)
+    pub fn neighbors(&self) -> PointSet {
+        self.shifted_up(1)
             | self.shifted_down(1)
             | self.shifted_up(STRIDE)
             | self.shifted_down(STRIDE)
+    }
+
+    /// The set together with all its neighbours, borders included.
+    #[inline]
+    pub fn grown(&self) -> PointSet {
+        *self | self.neighbors()
     }
 
     /// The points of `within` that can be reached from this set, stepping from neighbour to
