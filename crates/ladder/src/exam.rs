@@ -1,5 +1,7 @@
 //! Examining a ladder network: the real forward pass against the exact reader.
 
+use std::time::Instant;
+
 use go::{Board, BoardSize, Color, LadderReader, Point};
 use net::plan::PlanError;
 use serde::Serialize;
@@ -49,7 +51,7 @@ impl Candidate {
 
     /// What the network says to a question, given what it saw on that board with that side to move.
     pub fn answer(&self, seen: &Seen<'_>, size: BoardSize, question: &Question) -> Answer {
-        let kind = question.kind as usize;
+        let kind = kind_index(question.kind);
         let says = |planes: &[Plane]| {
             let mut planes = planes.iter();
             planes.any(|&plane| seen.at(plane, size, question.point) > HALF)
@@ -123,7 +125,7 @@ pub fn sets(boards: usize) -> Vec<Set> {
 }
 
 /// The result of one network on one set.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Marks {
     /// Does extending escape?
     pub escape: Score,
@@ -133,6 +135,12 @@ pub struct Marks {
     pub boards_without_ladder: usize,
     /// Of those, boards on which the network is not exactly silent.
     pub false_alarms: usize,
+    /// Positions the network looked at: every board with either side to move.
+    pub positions: usize,
+    /// Seconds the network took for them, each with every verdict on the board.
+    pub network_seconds: f64,
+    /// Seconds the exact reader took to answer the questions that were asked.
+    pub reader_seconds: f64,
 }
 
 impl Marks {
@@ -164,6 +172,7 @@ pub fn examine(
             .iter()
             .flat_map(|board| Color::BOTH.map(|color| (board, color)))
             .collect();
+        let reading = Instant::now();
         let asked: Vec<Vec<(Question, bool)>> = batch
             .iter()
             .map(|board| {
@@ -173,8 +182,13 @@ pub fn examine(
                     .collect()
             })
             .collect();
+        let reader_seconds = reading.elapsed().as_secs_f64();
         for (candidate, result) in candidates.iter().zip(&mut results) {
+            result.reader_seconds += reader_seconds;
+            let looking = Instant::now();
             let seen = candidate.look(&positions);
+            result.network_seconds += looking.elapsed().as_secs_f64();
+            result.positions += positions.len();
             for (index, board) in batch.iter().enumerate() {
                 let both = &seen[index * Color::BOTH.len()..][..Color::BOTH.len()];
                 grade(candidate, board, both, &asked[index], only, result);
@@ -222,6 +236,14 @@ pub fn kind_of(set: &Set) -> Option<Kind> {
         Recipe::Planted { kind, .. } => Some(kind),
         Recipe::Running => Some(Kind::Escape),
         Recipe::RandomPlay => None,
+    }
+}
+
+/// The place of a kind in pairs of "for escapes, for chases".
+pub fn kind_index(kind: Kind) -> usize {
+    match kind {
+        Kind::Escape => 0,
+        Kind::Chase => 1,
     }
 }
 

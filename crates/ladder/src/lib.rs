@@ -54,4 +54,8 @@ pub mod score;
 
 pub mod exam;
 
+pub mod journey;
+
+pub mod picture;
+
 pub mod graft;

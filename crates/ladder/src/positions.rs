@@ -32,6 +32,8 @@ pub struct Question {
     pub point: Point,
     /// Who would play it.
     pub to_move: Color,
+    /// The frame the ladder runs in.
+    pub frame: Frame,
 }
 
 /// How to make boards.
@@ -179,6 +181,20 @@ impl Iterator for Boards {
     }
 }
 
+/// Boards from the main line of a game record, one every so many moves. What cannot be replayed ends the record.
+pub fn from_record(tree: &go::sgf::Tree, every: usize) -> Vec<Board> {
+    let line = tree.main_line();
+    let nodes = line.iter().skip(every).step_by(every.max(1));
+    nodes
+        .map_while(|&node| tree.game_at(node).ok())
+        .map(|game| {
+            let mut board = game.board().clone();
+            board.clear_ko();
+            board
+        })
+        .collect()
+}
+
 /// Every ladder a board has to offer: for each string in atari with one hunter beside its extension, and for each
 /// string with two liberties at one stone and a hunter to drive it along.
 pub fn questions(board: &Board) -> Vec<Question> {
@@ -212,6 +228,7 @@ fn escape_question(board: &Board, liberty: Point, frame: Frame) -> Option<Questi
         prey,
         point: liberty,
         to_move: runner,
+        frame,
     })
 }
 
@@ -230,6 +247,7 @@ fn chase_question(board: &Board, prey: Point, frame: Frame) -> Option<Question> 
         prey,
         point: shifted(board.size(), prey, frame.east)?,
         to_move: runner.opponent(),
+        frame,
     })
 }
 
