@@ -3,6 +3,7 @@
 mod bench;
 mod compare;
 mod convert;
+mod graft;
 mod info;
 mod new;
 mod soak;
@@ -30,6 +31,7 @@ enum Command {
     Info(info::Args),
     New(new::Args),
     Convert(convert::Args),
+    Graft(graft::Args),
     Compare(compare::Args),
     Bench(bench::Args),
     Soak(soak::Args),
@@ -40,6 +42,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Info(args) => info::run(args),
         Command::New(args) => new::run(args),
         Command::Convert(args) => convert::run(args),
+        Command::Graft(args) => graft::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Soak(args) => soak::run(args),

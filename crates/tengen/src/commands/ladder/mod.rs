@@ -1,6 +1,9 @@
 //! `tengen ladder`: ladders, by search and by network.
 
+mod build;
 mod read;
+mod show;
+mod test;
 
 use std::process::ExitCode;
 
@@ -10,10 +13,16 @@ use clap::Subcommand;
 #[derive(Subcommand)]
 pub enum Command {
     Read(read::Args),
+    Build(build::Args),
+    Test(test::Args),
+    Show(show::Args),
 }
 
 pub fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Read(args) => read::run(args),
+        Command::Build(args) => build::run(args),
+        Command::Test(args) => test::run(args),
+        Command::Show(args) => show::run(args),
     }
 }

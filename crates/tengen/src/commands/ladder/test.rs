@@ -1,0 +1,170 @@
+//! `tengen ladder test`.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use anyhow::Context;
+use go::{Board, BoardSize};
+use indicatif::ProgressBar;
+use ladder::exam::{Candidate, Marks, boards_of, examine, kind_of, sets};
+use ladder::original::Original;
+use ladder::positions::{Kind, from_record};
+use ladder::reader::DEFAULT_STEPS;
+use ladder::score::Score;
+use ladder::standalone::LadderNetwork;
+use serde_json::{Value, json};
+
+use crate::commands::terminal;
+
+/// Examine the ladder networks against the exact reader
+///
+/// Plants ladders, lets them run, plays at random, all from one seed; asks both networks by their
+/// real forward pass whether each extension escapes and each atari captures; and counts how often
+/// they agree with the exact reader. Boards without a ladder must leave ours exactly silent.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  tengen ladder test\n  tengen ladder test --boards 20000 --json\n  tengen ladder test --boards 500 --games collection.sgf"
+)]
+pub struct Args {
+    /// Boards of every planted set; the other sets are in proportion
+    #[arg(long, default_value_t = 2000, value_name = "COUNT")]
+    boards: usize,
+
+    /// Makes other boards
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    /// Diagonal steps of our network
+    #[arg(long, default_value_t = DEFAULT_STEPS, value_name = "COUNT", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=64))]
+    steps: usize,
+
+    /// Leave the original network out
+    #[arg(long)]
+    ours_only: bool,
+
+    /// Only sets whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+
+    /// Also ask about positions of these 19x19 games, every tenth move
+    #[arg(long, value_name = "SGF", num_args = 1..)]
+    games: Vec<PathBuf>,
+
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// Positions of a game are this many moves apart: closer ones hold the same ladders.
+const MOVES_APART: usize = 10;
+
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let games = boards_of_games(&args.games)?;
+    let ours = LadderNetwork::new(BoardSize::NINETEEN.get(), args.steps).candidate()?;
+    let original = Original::new().candidate()?;
+    let mut names = vec!["ours"];
+    let mut candidates: Vec<&Candidate> = vec![&ours];
+    if !args.ours_only {
+        names.push("original");
+        candidates.push(&original);
+    }
+
+    let wanted = |name: &str| args.only.as_deref().is_none_or(|text| name.contains(text));
+    let sets: Vec<_> = sets(args.boards)
+        .into_iter()
+        .filter(|set| wanted(&set.name))
+        .collect();
+    let total: usize = sets.iter().map(|set| set.boards).sum::<usize>() + games.len();
+    let bar = terminal::progress(total, "boards");
+    let advance = |bar: &ProgressBar, boards: usize| bar.inc(boards as u64);
+    let mut report = Vec::new();
+    for set in &sets {
+        let boards = boards_of(set, BoardSize::NINETEEN, args.seed);
+        let marks = examine(&candidates, boards, kind_of(set), |boards| {
+            advance(&bar, boards)
+        });
+        bar.suspend(|| show(&args, &set.name, &names, &marks));
+        report.push(as_json(&set.name, &names, &marks));
+    }
+    if !games.is_empty() {
+        let name = "positions from games";
+        let marks = examine(&candidates, games.into_iter(), None, |boards| {
+            advance(&bar, boards)
+        });
+        bar.suspend(|| show(&args, name, &names, &marks));
+        report.push(as_json(name, &names, &marks));
+    }
+    bar.finish_and_clear();
+    if args.json {
+        println!("{}", json!({ "seed": args.seed, "sets": report }));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn boards_of_games(files: &[PathBuf]) -> anyhow::Result<Vec<Board>> {
+    let mut boards = Vec::new();
+    for file in files {
+        let bytes =
+            std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let collection =
+            go::sgf::read(&bytes).with_context(|| format!("{} is damaged", file.display()))?;
+        let all = collection
+            .games
+            .iter()
+            .flat_map(|tree| from_record(tree, MOVES_APART));
+        boards.extend(all.filter(|board| board.size() == BoardSize::NINETEEN));
+    }
+    Ok(boards)
+}
+
+fn show(args: &Args, set: &str, names: &[&str], marks: &[Marks]) {
+    if args.json {
+        return;
+    }
+    println!("{set}");
+    for (name, marks) in names.iter().zip(marks) {
+        for (kind, score) in [(Kind::Escape, &marks.escape), (Kind::Chase, &marks.chase)] {
+            if score.count() > 0 {
+                println!("  {}", row(name, kind, score));
+            }
+        }
+        println!(
+            "  {name:8} {} boards without a ladder, {} of them not silent; {:.2} ms a position, the exact reader {:.3} ms",
+            marks.boards_without_ladder,
+            marks.false_alarms,
+            milliseconds(marks.network_seconds, marks.positions),
+            milliseconds(marks.reader_seconds, marks.positions),
+        );
+    }
+}
+
+fn row(name: &str, kind: Kind, score: &Score) -> String {
+    let kind = match kind {
+        Kind::Escape => "escape",
+        Kind::Chase => "chase",
+    };
+    format!(
+        "{name:8} {kind:6} n {:6}  accuracy {:.4}  precision {:.4}  recall {:.4}  ({} right yes, {} wrong yes, {} wrong no, {} right no; {} unnoticed)",
+        score.count(),
+        score.accuracy(),
+        score.precision(),
+        score.recall(),
+        score.true_yes,
+        score.false_yes,
+        score.false_no,
+        score.true_no,
+        score.unnoticed,
+    )
+}
+
+fn milliseconds(seconds: f64, count: usize) -> f64 {
+    seconds * 1000.0 / count.max(1) as f64
+}
+
+fn as_json(set: &str, names: &[&str], marks: &[Marks]) -> Value {
+    let networks: Vec<Value> = names
+        .iter()
+        .zip(marks)
+        .map(|(name, marks)| json!({ "network": name, "marks": marks }))
+        .collect();
+    json!({ "set": set, "networks": networks })
+}

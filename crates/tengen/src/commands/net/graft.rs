@@ -1,0 +1,63 @@
+//! `tengen net graft`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use ladder::graft::{Gains, graft};
+use net::file::{NetworkContent, NetworkFile};
+use net::leela::{LeelaNetwork, TextStyle};
+
+/// Graft a ladder network onto a trained one.
+///
+/// The towers stand side by side; a move that works in a ladder gets the gain added to its logit, a move that fails
+/// loses twice as much. Without a ladder on the board the result answers as the base does. Its heads have more planes
+/// than stock Leela Zero accepts: it is for Tengen.
+///
+/// Example: tengen ladder build -o ladder.txt && tengen net graft best-network.gz ladder.txt -o grafted.txt
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// The trained network.
+    base: PathBuf,
+    /// A network from `tengen ladder build`.
+    ladder: PathBuf,
+    /// The file to write.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Added to the logit of a move that works; twice as much is taken from one that fails.
+    #[arg(long, default_value_t = Gains::default().policy, value_name = "LOGIT")]
+    policy_gain: f32,
+    /// Share of the ladder network's own value that enters the value, before the tanh.
+    #[arg(long, default_value_t = Gains::default().value, value_name = "FACTOR")]
+    value_gain: f32,
+}
+
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let base = load(&args.base)?;
+    let ladder = load(&args.ladder)?;
+    let gains = Gains {
+        policy: args.policy_gain,
+        value: args.value_gain,
+    };
+    let grafted = graft(&base, &ladder, gains)
+        .with_context(|| format!("{} and {}", args.base.display(), args.ladder.display()))?;
+    super::write(&args.output, &grafted.to_exact_text(TextStyle::default()))?;
+    let shape = grafted.shape();
+    eprintln!(
+        "{}: {} blocks of {} filters",
+        args.output.display(),
+        shape.blocks,
+        shape.filters
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+fn load(file: &Path) -> anyhow::Result<LeelaNetwork> {
+    match NetworkFile::load(file)?.content {
+        NetworkContent::Leela(leela, _) => Ok(*leela),
+        NetworkContent::Compact(network) => {
+            LeelaNetwork::from_network(&network).with_context(|| file.display().to_string())
+        }
+    }
+}
