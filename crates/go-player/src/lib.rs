@@ -56,5 +56,5 @@ pub use player::{Player, PlayerError};
 pub use position::{Assumptions, Position};
 pub use restriction::{Restrictions, Rule, RuleKind};
 pub use review::{Review, ReviewError, Reviewed, Swing};
-pub use search::{FpuBase, RootMove, SearchReport, Snapshot, StopMode, StopReason};
+pub use search::{FpuBase, RootMove, SearchReport, Snapshot, StopMode, StopReason, TreeShape};
 pub use think::{Decision, Observer, Request, Thought, View};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use go::{BoardSize, Color, Game, Illegal, Komi, Move, Point, SetupError, Symmetry};
 use rand::SeedableRng;
-use search::{Search, SearchRng};
+use search::{Search, SearchRng, TreeShape};
 use thiserror::Error;
 
 use crate::{
@@ -107,6 +107,11 @@ impl Player {
     /// How memory is shared out.
     pub fn memory_shares(&self) -> MemoryShares {
         self.shares
+    }
+
+    /// The nodes below the position that was searched last.
+    pub fn tree_shape(&self) -> TreeShape {
+        self.search.shape()
     }
 
     /// The memory the tree takes since it was last searched.

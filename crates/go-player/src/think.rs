@@ -214,13 +214,16 @@ impl Player {
             .search_settings(self.memory_shares().tree_bytes);
         let (search, judge) = (&self.search, &self.judge);
         let watching = thread::current();
+        let done = AtomicBool::new(false);
         thread::scope(|scope| {
             let running = scope.spawn(|| {
                 let report = search.run(position, judge, &settings, &task);
+                done.store(true, Ordering::Release);
                 watching.unpark();
                 report
             });
-            while !running.is_finished() {
+            // A thread that is done takes a moment to finish; one that panics is never done.
+            while !done.load(Ordering::Acquire) && !running.is_finished() {
                 if interrupted() {
                     stop.store(true, Ordering::Relaxed);
                 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use go::{Board, BoardSize, Color, Game, Move, Point};
-use go_player::{Opinion, Player, RootMove, SearchReport, Snapshot, Thought};
+use go_player::{Opinion, Player, RootMove, SearchReport, Snapshot, Thought, TreeShape};
 
 /// Winrates, priors and bounds are printed in units of a ten-thousandth.
 const ANALYSIS_UNIT: f64 = 10_000.0;
@@ -74,8 +74,11 @@ pub fn progress_line(snapshot: &Snapshot<Move>) -> String {
 }
 
 /// The table on stderr when thinking is over.
-pub fn table(snapshot: &Snapshot<Move>, report: &SearchReport) -> String {
+pub fn table(snapshot: &Snapshot<Move>, report: &SearchReport, shape: &TreeShape) -> String {
     let mut text = String::new();
+    if let Some(side) = snapshot.side {
+        let _ = writeln!(text, "NN eval={:.6}", side.view(snapshot.evaluation));
+    }
     let listed = snapshot
         .moves
         .iter()
@@ -98,8 +101,14 @@ pub fn table(snapshot: &Snapshot<Move>, report: &SearchReport) -> String {
     let _ = writeln!(
         text,
         "{:.1} average depth, {} max depth",
-        report.average_depth(),
-        report.depth_max
+        shape.average_depth(),
+        shape.depth_max
+    );
+    let _ = writeln!(
+        text,
+        "{} non leaf nodes, {:.2} average children",
+        shape.non_leaf_nodes,
+        shape.average_children()
     );
     let _ = writeln!(
         text,

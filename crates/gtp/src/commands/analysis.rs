@@ -47,9 +47,11 @@ pub fn genmove_analyze(engine: &mut Engine, request: &Request) -> io::Result<Ans
     let thought = engine.player.generate(tags.color, &thinking, &mut infos);
     infos.finish(&thought.snapshot)?;
     let decision = moves::decision_text(thought.decision);
-    engine
-        .outputs
-        .remark(&report::table(&thought.snapshot, &thought.report));
+    engine.outputs.remark(&report::table(
+        &thought.snapshot,
+        &thought.report,
+        &engine.player.tree_shape(),
+    ));
     engine.outputs.answer(&format!("play {decision}\n"))?;
     if engine.player.ponders() {
         let opponent = AnalyzeTags {
@@ -81,7 +83,10 @@ fn stream(engine: &mut Engine, tags: &AnalyzeTags) -> io::Result<()> {
             .player
             .analyze(&tags.restrictions, &move || input.is_pending(), &mut infos);
     infos.finish(&snapshot)?;
-    engine.outputs.remark(&report::table(&snapshot, &report));
+    let shape = engine.player.tree_shape();
+    engine
+        .outputs
+        .remark(&report::table(&snapshot, &report, &shape));
     Ok(())
 }
 

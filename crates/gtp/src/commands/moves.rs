@@ -63,9 +63,11 @@ fn with_color(engine: &mut Engine, request: &Request, thinking: &Thinking) -> io
 fn think(engine: &mut Engine, color: Color, thinking: &Thinking) -> Decision {
     let mut remarks = Remarks::new(&mut engine.outputs);
     let thought = engine.player.generate(color, thinking, &mut remarks);
-    engine
-        .outputs
-        .remark(&report::table(&thought.snapshot, &thought.report));
+    engine.outputs.remark(&report::table(
+        &thought.snapshot,
+        &thought.report,
+        &engine.player.tree_shape(),
+    ));
     thought.decision
 }
 
