@@ -32,3 +32,5 @@ pub mod trainer;
 pub mod go_task;
 
 pub mod mario_task;
+
+pub mod safety_task;

@@ -131,6 +131,11 @@ impl Model {
         }
     }
 
+    /// Number of heads.
+    pub fn heads(&self) -> usize {
+        self.heads.len()
+    }
+
     /// The output of a head.
     pub fn output(&self, head: usize) -> &Batch {
         self.heads[head].output()

@@ -1,7 +1,7 @@
 //! The backward pass of a 3x3 convolution: weight gradient and input gradient from one transform of the
 //! output gradient, with batch norm, activation and residual sum folded in at both ends.
 
-use super::conv::{Affine, Board, ConvWeights, GROUP, Scratch, Source, Sums, padded};
+use super::conv::{Affine, Board, ConvWeights, Scratch, Source, Sums, padded};
 use super::conv::{input_tiles, read_block};
 use super::gemm::{Depth, PANEL, Product};
 use super::simd::{self, Kernel, LANES, Lanes};
@@ -176,7 +176,7 @@ impl Kernel for Backward<'_, '_, '_> {
         let wants_input = !matches!(sink, Sink::None);
         let mut first = 0;
         while first < samples {
-            let group = GROUP.min(samples - first);
+            let group = board.group().min(samples - first);
             let rows = group * board.tiles();
             // Gradient tiles are kept as `[point][output panel][row][16]`: packed for `dU`, strided for `dV`.
             let gradient_point = panels_out * rows * PANEL;

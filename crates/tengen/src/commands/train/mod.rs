@@ -3,6 +3,7 @@
 mod go;
 mod mario;
 mod progress;
+mod safety;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -30,6 +31,7 @@ pub struct Args {
 enum What {
     Go(go::Args),
     Mario(mario::Args),
+    Safety(safety::Args),
 }
 
 /// Runs the chosen training.
@@ -37,6 +39,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.what {
         What::Go(args) => go::run(args),
         What::Mario(args) => mario::run(args),
+        What::Safety(args) => safety::run(args),
     }
 }
 
