@@ -1,6 +1,6 @@
 //! `tengen ladder show`.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{io::Write, path::PathBuf, process::ExitCode};
 
 use anyhow::{Context, bail};
 use go::{Board, Diagram, Game, LadderReader, Point};
@@ -15,7 +15,7 @@ use crate::commands::terminal;
 ///
 /// The position is the end of a game's main line, or an earlier move of it. For every ladder on the
 /// board the network's verdict is printed; one of them is followed step by step as the verdict comes
-/// down the diagonal: `O` the runner is out here, `s` safe farther on, `-` open, `t` the chaser may turn.
+/// down the diagonal: `!` the runner is out here, `s` safe farther on, `-` open, `t` the chaser may turn.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  tengen ladder show game.sgf --move 42\n  tengen ladder show game.sgf --at E7 -o ladder.svg"
@@ -48,17 +48,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let found = questions(board);
     let mut exact = LadderReader::default();
     if found.is_empty() {
-        println!("{}", Diagram::new(board).colored(terminal::is_colored()));
-        println!("There is no ladder on this board.");
+        let diagram = Diagram::new(board).colored(terminal::is_colored());
+        print(&format!("{diagram}\nThere is no ladder on this board.\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
+    let mut text = String::new();
     for question in &found {
         let says = journey(&reader, board, question).works;
-        println!(
-            "{}",
-            sentence(question, says, truth(&mut exact, board, question))
-        );
+        text += &sentence(question, says, truth(&mut exact, board, question));
+        text.push('\n');
     }
+    print(&text)?;
     let followed = match args.at {
         None => &found[0],
         Some(point) => match found.iter().find(|question| question.point == point) {
@@ -67,10 +67,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         },
     };
     let journey = journey(&reader, board, followed);
+    text.clear();
     for stage in &journey.stages {
-        println!("\nafter block {}:", stage.block);
-        println!("{}", drawing(board, &journey, &stage.news));
+        let drawing = drawing(board, &journey, &stage.news);
+        text += &format!("\nafter block {}:\n{drawing}\n", stage.block);
     }
+    print(&text)?;
     if let Some(file) = &args.output {
         let picture = Picture::new(board, &journey);
         let bytes = match file.extension().and_then(|ending| ending.to_str()) {
@@ -82,6 +84,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             .with_context(|| format!("{}: cannot be written", file.display()))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn print(text: &str) -> anyhow::Result<()> {
+    std::io::stdout()
+        .lock()
+        .write_all(text.as_bytes())
+        .context("standard output closed early")
 }
 
 fn position(args: &Args) -> anyhow::Result<Game> {
@@ -137,7 +146,7 @@ fn drawing(board: &Board, journey: &Journey, news: &[News]) -> String {
             News::None => continue,
             News::Open if journey.path.contains(&point) => '-',
             News::Open => continue,
-            News::Out => 'O',
+            News::Out => '!',
             News::Safe => 's',
             News::Turn => 't',
         };
