@@ -112,6 +112,11 @@ impl Position {
         self.to_move
     }
 
+    /// How many of the last moves were passes, two at most.
+    pub fn passes(&self) -> usize {
+        self.passes
+    }
+
     /// What the search takes for granted.
     pub fn assumptions(&self) -> &Assumptions {
         &self.root.assumptions
