@@ -54,6 +54,8 @@ pub mod score;
 
 pub mod exam;
 
+pub mod played;
+
 pub mod journey;
 
 pub mod picture;

@@ -1,12 +1,15 @@
 //! `tengen ladder test`.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use anyhow::Context;
+use go::sgf::Tree;
 use go::{Board, BoardSize};
 use indicatif::ProgressBar;
 use ladder::exam::{Candidate, Marks, boards_of, examine, kind_of, sets};
 use ladder::original::Original;
+use ladder::played::played;
 use ladder::positions::{Kind, from_record};
 use ladder::reader::DEFAULT_STEPS;
 use ladder::score::Score;
@@ -49,6 +52,10 @@ pub struct Args {
     #[arg(long, value_name = "SGF", num_args = 1..)]
     games: Vec<PathBuf>,
 
+    /// Only count the ladder moves played in these games, one JSON line each: did they work?
+    #[arg(long, value_name = "SGF", num_args = 1.., conflicts_with = "games")]
+    played: Vec<PathBuf>,
+
     /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
@@ -58,6 +65,9 @@ pub struct Args {
 const MOVES_APART: usize = 10;
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if !args.played.is_empty() {
+        return count_played(&args.played);
+    }
     let games = boards_of_games(&args.games)?;
     let ours = LadderNetwork::new(BoardSize::NINETEEN.get(), args.steps).candidate()?;
     let original = Original::new().candidate()?;
@@ -100,20 +110,34 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+fn count_played(files: &[PathBuf]) -> anyhow::Result<ExitCode> {
+    for file in files {
+        for (index, tree) in read(file)?.iter().enumerate() {
+            let [black, white] = played(tree);
+            println!(
+                "{}",
+                json!({ "file": file, "game": index + 1, "black": black, "white": white })
+            );
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 fn boards_of_games(files: &[PathBuf]) -> anyhow::Result<Vec<Board>> {
     let mut boards = Vec::new();
     for file in files {
-        let bytes =
-            std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-        let collection =
-            go::sgf::read(&bytes).with_context(|| format!("{} is damaged", file.display()))?;
-        let all = collection
-            .games
-            .iter()
-            .flat_map(|tree| from_record(tree, MOVES_APART));
+        let games = read(file)?;
+        let all = games.iter().flat_map(|tree| from_record(tree, MOVES_APART));
         boards.extend(all.filter(|board| board.size() == BoardSize::NINETEEN));
     }
     Ok(boards)
+}
+
+fn read(file: &Path) -> anyhow::Result<Vec<Tree>> {
+    let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let collection =
+        go::sgf::read(&bytes).with_context(|| format!("{} is damaged", file.display()))?;
+    Ok(collection.games)
 }
 
 fn show(args: &Args, set: &str, names: &[&str], marks: &[Marks]) {
