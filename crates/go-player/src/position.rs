@@ -362,6 +362,31 @@ mod tests {
     }
 
     #[test]
+    fn whatever_the_network_sees_is_in_the_key() {
+        let key = |moves: &str| position(&game(9, moves)).net_key();
+        let base = key("C3 G7 E5");
+        // The same board by another way: the network sees another past.
+        assert_ne!(base, key("E5 G7 C3"));
+        assert_ne!(key("C3"), key("C3 pass pass"));
+        let mut other_turn = game(9, "C3 G7 E5");
+        other_turn.set_to_move(Color::Black);
+        assert_ne!(base, position(&other_turn).net_key());
+        let other_komi = Assumptions {
+            net_komi: TurnKomi::both(0.0),
+            ..assumptions()
+        };
+        let told = Position::new(&game(9, "C3 G7 E5"), other_komi);
+        assert_ne!(base, told.net_key());
+        // The komi of the score is no input.
+        let other_score = Assumptions {
+            compensation: 0.5,
+            ..assumptions()
+        };
+        let scored = Position::new(&game(9, "C3 G7 E5"), other_score);
+        assert_eq!(base, scored.net_key());
+    }
+
+    #[test]
     fn superko_looks_at_the_game_and_at_the_line() {
         // A ko taken in the game may not be retaken in the tree, even after two passes.
         let mut position = position(&game(5, "B1 C1 A2 D2 B3 C3 C2 B2"));
