@@ -9,6 +9,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::protobuf::Message;
+
 /// Added to a rotated checksum, from the TFRecord format.
 const MASK: u32 = 0xa282_ead8;
 /// Castagnoli's polynomial, bits reversed.
@@ -35,12 +37,12 @@ impl EventFile {
         let path = folder.join(name);
         let file = File::options().create_new(true).append(true).open(&path)?;
         let mut events = Self { file, path };
-        let mut version = Message::event(0);
+        let mut version = event(0);
         version.text(field::FILE_VERSION, "brain.Event:2");
         events.append(&version)?;
         let mut log = Message::default();
         log.number(1, SESSION_START);
-        let mut start = Message::event(step);
+        let mut start = event(step);
         start.message(field::SESSION_LOG, &log);
         events.append(&start)?;
         Ok(events)
@@ -60,13 +62,13 @@ impl EventFile {
             scalar.float(2, value as f32);
             summary.message(1, &scalar);
         }
-        let mut event = Message::event(step);
+        let mut event = event(step);
         event.message(field::SUMMARY, &summary);
         self.append(&event)
     }
 
     fn append(&mut self, message: &Message) -> io::Result<()> {
-        self.file.write_all(&frame(&message.0))
+        self.file.write_all(&frame(message.bytes()))
     }
 }
 
@@ -82,57 +84,15 @@ mod field {
 /// `SessionLog.status`: readers drop orphaned steps of a crashed run.
 const SESSION_START: u64 = 1;
 
-/// A protocol buffer in the making.
-#[derive(Default)]
-struct Message(Vec<u8>);
-
-impl Message {
-    fn event(step: u64) -> Self {
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        let mut event = Self::default();
-        event.key(field::WALL_TIME, 1);
-        event.0.extend(now.as_secs_f64().to_le_bytes());
-        event.number(field::STEP, step);
-        event
-    }
-
-    fn key(&mut self, field: u64, wire_type: u64) {
-        self.varint(field << 3 | wire_type);
-    }
-
-    fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.0.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.0.push(value as u8);
-    }
-
-    fn number(&mut self, field: u64, value: u64) {
-        self.key(field, 0);
-        self.varint(value);
-    }
-
-    fn float(&mut self, field: u64, value: f32) {
-        self.key(field, 5);
-        self.0.extend(value.to_le_bytes());
-    }
-
-    fn bytes(&mut self, field: u64, bytes: &[u8]) {
-        self.key(field, 2);
-        self.varint(bytes.len() as u64);
-        self.0.extend(bytes);
-    }
-
-    fn text(&mut self, field: u64, text: &str) {
-        self.bytes(field, text.as_bytes());
-    }
-
-    fn message(&mut self, field: u64, message: &Message) {
-        self.bytes(field, &message.0);
-    }
+/// An event at this moment.
+fn event(step: u64) -> Message {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let mut event = Message::default();
+    event.double(field::WALL_TIME, now.as_secs_f64());
+    event.number(field::STEP, step);
+    event
 }
 
 fn frame(bytes: &[u8]) -> Vec<u8> {

@@ -25,6 +25,8 @@ pub mod curves;
 
 pub mod shuffle;
 
+mod protobuf;
+
 pub mod settings;
 
 pub mod trainer;
@@ -34,3 +36,7 @@ pub mod go_task;
 pub mod mario_task;
 
 pub mod safety_task;
+
+pub mod surgery;
+
+pub mod onnx;

@@ -1,12 +1,16 @@
 //! `tengen net`: look at, make, convert, compare and measure networks.
 
+mod average;
 mod bench;
 mod compare;
 mod convert;
+mod export_onnx;
 mod graft;
 mod info;
 mod new;
+mod quantize;
 mod soak;
+mod widen;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -35,6 +39,10 @@ enum Command {
     Compare(compare::Args),
     Bench(bench::Args),
     Soak(soak::Args),
+    Average(average::Args),
+    Widen(widen::Args),
+    Quantize(quantize::Args),
+    ExportOnnx(export_onnx::Args),
 }
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
@@ -46,6 +54,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Compare(args) => compare::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Soak(args) => soak::run(args),
+        Command::Average(args) => average::run(args),
+        Command::Widen(args) => widen::run(args),
+        Command::Quantize(args) => quantize::run(args),
+        Command::ExportOnnx(args) => export_onnx::run(args),
     }
 }
 
