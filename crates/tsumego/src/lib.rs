@@ -35,34 +35,49 @@
 mod bits;
 pub mod brute;
 mod canon;
+mod collection;
 pub mod crosscheck;
+mod draw;
+mod eyes;
+mod features;
 mod field;
 mod generate;
 mod ko;
 mod life;
+mod pack;
 mod problem;
 mod proof;
+mod publish;
 mod record;
 mod relevance;
+mod safety;
 mod search;
 mod solver;
 mod stats;
 mod subproblems;
 mod table;
+pub mod tfrecord;
 mod verify;
 mod zone;
 
 pub use canon::canonical_name;
+pub use collection::{Collection, CollectionError, generate_collection, grow_collection};
+pub use draw::to_svg;
+pub use eyes::{can_be_eye, can_be_eye_simply, euler_number, eyes_in, is_sure_eye, nakade_centre};
+pub use features::{FeatureSet, LARGEST_COUNT, Planes, TENGEN_PLANES, UnknownFeatureSet, features};
 pub use generate::{Generated, Recipe, generate};
 pub use ko::{Ko, Threats, UnknownKo};
+pub use pack::{Split, UnknownSplit, example};
 pub use problem::{Goal, MAX_SIDE, MAX_TARGETS, Problem, ProblemError, Side};
 pub use proof::{Plan, Proof, ProofError, ProofId};
+pub use publish::{PublishError, publish};
 pub use record::{
     LabelledPosition, ProblemRecord, RecordError, labelled_position, labelled_tree, problem_of,
     problem_tree, proof_tree, read_problem,
 };
+pub use safety::{NetGuide, SafetyError, SafetyNet, compress};
 pub use solver::{Guide, Limits, Solution, Solver, Status, Verdict};
 pub use stats::{Counts, Score, StoneDifference, count_by_size};
 pub use subproblems::{Reach, TreeError, check_label, expand_tree, grow_tree};
 pub use verify::{Flaw, verify};
-pub use zone::{find_zone, playable};
+pub use zone::{find_zone, playable, wall_stones};

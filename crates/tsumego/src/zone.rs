@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use go::{Board, Color, Point};
+use go::{Board, Color, Point, PointSet};
 
 /// An attacker's block that keeps this many liberties outside the flood belongs to the wall.
 const WALL_LIBERTIES: usize = 2;
@@ -57,5 +57,19 @@ fn blocks_beside(board: &Board, points: &BTreeSet<Point>, color: Color) -> BTree
     points
         .iter()
         .flat_map(|&point| board.adjacent_blocks(point, color))
+        .collect()
+}
+
+/// The stones of the attacker's blocks that make the wall.
+pub fn wall_stones(board: &Board, target: &[Point], defender: Color) -> PointSet {
+    let attacker = defender.opponent();
+    let flood = flood(board, target, attacker);
+    blocks_beside(board, &flood, attacker)
+        .into_iter()
+        .filter(|&block| {
+            let outside = board.liberties(block).filter(|p| !flood.contains(p));
+            outside.count() >= WALL_LIBERTIES
+        })
+        .flat_map(|block| board.stones(block))
         .collect()
 }

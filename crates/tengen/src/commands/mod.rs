@@ -12,6 +12,7 @@ mod selfplay;
 mod sgf;
 mod terminal;
 mod train;
+mod tsumego;
 mod zero;
 
 use std::process::ExitCode;
@@ -44,6 +45,8 @@ enum Command {
     #[command(subcommand)]
     Zero(zero::Command),
     Net(net::Args),
+    #[command(subcommand)]
+    Tsumego(tsumego::Command),
 }
 
 impl Program {
@@ -66,6 +69,7 @@ impl Program {
             Some(Command::Zero(command)) => zero::run(command),
             Some(Command::Train(args)) => train::run(args),
             Some(Command::Net(args)) => net::run(args),
+            Some(Command::Tsumego(command)) => tsumego::run(command),
         }
     }
 }

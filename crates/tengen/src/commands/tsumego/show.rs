@@ -1,0 +1,96 @@
+//! `tengen tsumego show`: a picture of what lives and what dies.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use go::{Board, Point, sgf};
+use tsumego::{FeatureSet, Ko, Limits, Problem, SafetyNet, Side, Solver, Verdict, to_svg};
+
+use super::files::write_whole;
+
+/// Draw a position with each stone coloured from red (dies) to green (lives) if its opponent starts.
+///
+/// With a network every block is judged by it; without one, by the solver, where a safe wall
+/// encloses the block.
+///
+/// Example: tengen tsumego show problem.sgf --out problem.svg
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// An SGF file.
+    file: PathBuf,
+    /// The picture.
+    #[arg(short, long)]
+    out: PathBuf,
+    /// The network.
+    #[arg(short, long, value_name = "FILE")]
+    weights: Option<PathBuf>,
+    /// Which planes the network wants, where their number leaves a choice.
+    #[arg(long)]
+    planes: Option<FeatureSet>,
+    /// Which game of a collection.
+    #[arg(long, default_value_t = 1)]
+    game: usize,
+    /// Play this many moves of the main line first.
+    #[arg(long, default_value_t = 0)]
+    moves: usize,
+    /// Nodes for each block without a network.
+    #[arg(long, default_value_t = 1_000_000)]
+    nodes: u64,
+}
+
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let say = || args.file.display().to_string();
+    let bytes = fs::read(&args.file).with_context(say)?;
+    let games = sgf::read(&bytes).with_context(say)?.games;
+    let Some(tree) = args.game.checked_sub(1).and_then(|at| games.get(at)) else {
+        bail!("{}: --game {} of {} games", say(), args.game, games.len());
+    };
+    let line = tree.main_line();
+    let node = line[args.moves.min(line.len() - 1)];
+    let board = tree.game_at(node).with_context(say)?.board().clone();
+    let net = match &args.weights {
+        Some(file) => {
+            let network = net::file::load(file)?;
+            let net = SafetyNet::new(&network, args.planes);
+            Some(net.with_context(|| file.display().to_string())?)
+        }
+        None => None,
+    };
+    let mut chances: HashMap<Point, f32> = HashMap::new();
+    for point in board.size().points().filter(|&p| board.stone(p).is_some()) {
+        if chances.contains_key(&point) {
+            continue;
+        }
+        if let Some(chance) = judge(&board, point, net.as_ref(), args.nodes) {
+            chances.extend(board.stones(point).map(|stone| (stone, chance)));
+        }
+    }
+    let svg = to_svg(&board, &|point| chances.get(&point).copied(), &[]);
+    write_whole(&args.out, svg.as_bytes())?;
+    println!("{}: {} stones judged", args.out.display(), chances.len());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn judge(board: &Board, point: Point, net: Option<&SafetyNet>, nodes: u64) -> Option<f32> {
+    match net {
+        Some(net) => {
+            let everywhere = board.size().points();
+            let problem = Problem::with_zone(board.clone(), &[point], everywhere).ok()?;
+            Some(net.chance_of_life(&problem, Side::Attacker, true))
+        }
+        None => {
+            let problem = Problem::new(board.clone(), &[point]).ok()?;
+            let mut solver = Solver::new(&problem, Limits::default().with_nodes(nodes));
+            let solution = solver.solve(&problem, Side::Attacker, Ko::ATTACKER);
+            match solution.verdict {
+                Verdict::Safe => Some(1.0),
+                Verdict::Unsafe => Some(0.0),
+                Verdict::Unknown => None,
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! SGF collections that grow: one game a line, so that a run can be stopped at any time and
+//! continued by the same command.
+
+use std::collections::HashSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use go::sgf::{self, SgfError, Tree};
+use rayon::prelude::*;
+use thiserror::Error;
+
+use crate::canon::canonical_name;
+use crate::generate::{Generated, Recipe, generate};
+use crate::problem::Problem;
+use crate::record::{RecordError, problem_of, problem_tree};
+use crate::solver::Limits;
+use crate::subproblems::{Reach, grow_tree};
+
+/// Why a collection cannot be used.
+#[derive(Debug, Error)]
+pub enum CollectionError {
+    /// The file system says no.
+    #[error("{file}: {reason}")]
+    Io {
+        /// The file.
+        file: PathBuf,
+        /// Its reason.
+        reason: io::Error,
+    },
+    /// The file holds something that is no SGF.
+    #[error("{file}: {reason}; move the file away to start anew")]
+    Sgf {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        reason: Box<SgfError>,
+    },
+    /// A game is not what it should be.
+    #[error("{file}, game {game}: {reason}")]
+    Record {
+        /// The file.
+        file: PathBuf,
+        /// Which game, from 1.
+        game: usize,
+        /// What is wrong.
+        reason: Box<RecordError>,
+    },
+    /// A generated file of another recipe.
+    #[error("{file} was generated with another seed ({found}); give another file or move it away")]
+    OtherSeed {
+        /// The file.
+        file: PathBuf,
+        /// The name found there.
+        found: String,
+    },
+}
+
+/// A collection being written, and what it held before.
+pub struct Collection {
+    file: PathBuf,
+    out: BufWriter<File>,
+    /// The games that were there.
+    pub games: Vec<Tree>,
+}
+
+impl Collection {
+    /// Opens or makes a collection. A last line that was cut off is dropped.
+    pub fn resume(file: &Path) -> Result<Collection, CollectionError> {
+        let fail = |reason| CollectionError::Io {
+            file: file.to_owned(),
+            reason,
+        };
+        let bytes = match fs::read(file) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(fail(error)),
+        };
+        let whole = bytes
+            .iter()
+            .rposition(|&b| b == b'\n')
+            .map_or(0, |at| at + 1);
+        let games = if whole == 0 {
+            Vec::new()
+        } else {
+            let read = sgf::read(&bytes[..whole]);
+            let read = read.map_err(|reason| CollectionError::Sgf {
+                file: file.to_owned(),
+                reason: Box::new(reason),
+            })?;
+            read.games
+        };
+        let out = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(file)
+            .map_err(fail)?;
+        out.set_len(whole as u64).map_err(fail)?;
+        let mut out = BufWriter::new(out);
+        io::Seek::seek(&mut out, io::SeekFrom::End(0)).map_err(fail)?;
+        Ok(Collection {
+            file: file.to_owned(),
+            out,
+            games,
+        })
+    }
+
+    /// Appends a game.
+    pub fn push(&mut self, tree: &Tree) -> Result<(), CollectionError> {
+        let text = tree.to_string().replace('\n', "");
+        writeln!(self.out, "{text}").map_err(|reason| self.failure(reason))
+    }
+
+    /// Makes sure that everything so far is on disk.
+    pub fn flush(&mut self) -> Result<(), CollectionError> {
+        self.out.flush().map_err(|reason| self.failure(reason))
+    }
+
+    fn failure(&self, reason: io::Error) -> CollectionError {
+        CollectionError::Io {
+            file: self.file.clone(),
+            reason,
+        }
+    }
+}
+
+/// Candidates handed out to the threads at a time.
+const CANDIDATES_AT_ONCE: u64 = 512;
+
+/// Fills a collection up to `count` problems, each different from all others. `progress` hears the
+/// number of problems there are, and stops the run by answering `false`.
+pub fn generate_collection(
+    recipe: &Recipe,
+    file: &Path,
+    count: usize,
+    progress: &mut dyn FnMut(usize) -> bool,
+) -> Result<usize, CollectionError> {
+    let mut collection = Collection::resume(file)?;
+    let prefix = format!("s{}-", recipe.seed);
+    let mut names = HashSet::new();
+    let mut next = 0;
+    for (at, game) in collection.games.iter().enumerate() {
+        let record = problem_of(game).map_err(|reason| CollectionError::Record {
+            file: file.to_owned(),
+            game: at + 1,
+            reason: Box::new(reason),
+        })?;
+        let name = record.name.unwrap_or_default();
+        let number = name
+            .strip_prefix(&prefix)
+            .and_then(|n| n.parse::<u64>().ok());
+        let number = number.ok_or_else(|| CollectionError::OtherSeed {
+            file: file.to_owned(),
+            found: name.clone(),
+        })?;
+        names.insert(canonical_name(&record.problem));
+        next = number + 1;
+    }
+    while names.len() < count && progress(names.len()) {
+        let found: Vec<Generated> = (next..next + CANDIDATES_AT_ONCE)
+            .into_par_iter()
+            .filter_map(|number| generate(recipe, number))
+            .collect();
+        next += CANDIDATES_AT_ONCE;
+        for problem in found {
+            if names.len() < count && names.insert(problem.canonical) {
+                collection.push(&generated_tree(&problem, &prefix))?;
+            }
+        }
+        collection.flush()?;
+    }
+    progress(names.len());
+    Ok(names.len())
+}
+
+fn generated_tree(generated: &Generated, prefix: &str) -> Tree {
+    let problem = &generated.problem;
+    let mut tree = problem_tree(problem, &format!("{prefix}{}", generated.number));
+    let root = tree.root();
+    let flag = |is_safe: bool| if is_safe { "1" } else { "0" };
+    tree.set_text(root, "TS", flag(generated.is_safe));
+    tree.set_text(root, "TD", flag(generated.is_safe_if_defended));
+    let size = problem.size(crate::problem::Side::Attacker);
+    tree.set_text(root, "AS", &size.to_string());
+    let first = problem.attacker();
+    tree.set_text(
+        root,
+        "PL",
+        if first == go::Color::Black { "B" } else { "W" },
+    );
+    tree
+}
+
+/// Grows the trees of named problems into a collection, leaving out the names it has. `progress`
+/// hears how many are done, and stops the run by answering `false`.
+pub fn grow_collection(
+    problems: &[(String, Problem)],
+    file: &Path,
+    reach: &Reach,
+    limits: &Limits,
+    progress: &mut (dyn FnMut(usize) -> bool + Send),
+) -> Result<(), CollectionError> {
+    let mut collection = Collection::resume(file)?;
+    let names: HashSet<String> = collection
+        .games
+        .iter()
+        .filter_map(|game| game.text(game.root(), "GN").map(str::to_owned))
+        .collect();
+    let open: Vec<&(String, Problem)> = problems
+        .iter()
+        .filter(|(name, _)| !names.contains(name))
+        .collect();
+    let mut done = problems.len() - open.len();
+    for chunk in open.chunks(rayon::current_num_threads() * 4) {
+        if !progress(done) {
+            return collection.flush();
+        }
+        let trees: Vec<Tree> = chunk
+            .par_iter()
+            .map(|(name, problem)| grow_tree(problem, name, reach, limits))
+            .collect();
+        for tree in &trees {
+            collection.push(tree)?;
+        }
+        collection.flush()?;
+        done += chunk.len();
+    }
+    progress(done);
+    Ok(())
+}

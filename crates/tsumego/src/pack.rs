@@ -1,0 +1,111 @@
+//! Labelled positions as training records, and which of them are kept for testing.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::features::{FeatureSet, Planes, features};
+use crate::field::split_mix;
+use crate::problem::Side;
+use crate::record::LabelledPosition;
+use crate::tfrecord::Example;
+
+/// How positions are divided between `main` and `test`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Split {
+    /// All positions of a problem go the same way, so that the test asks about problems nobody
+    /// has trained on.
+    ByProblem,
+    /// Each position by itself, as the original did: the test then knows the problems.
+    ByPosition,
+}
+
+/// A split that is neither name.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("unknown split {0:?}: expected problem or position")]
+pub struct UnknownSplit(String);
+
+impl FromStr for Split {
+    type Err = UnknownSplit;
+
+    fn from_str(name: &str) -> Result<Split, UnknownSplit> {
+        match name {
+            "problem" => Ok(Split::ByProblem),
+            "position" => Ok(Split::ByPosition),
+            _ => Err(UnknownSplit(name.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Split {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Split::ByProblem => "problem",
+            Split::ByPosition => "position",
+        })
+    }
+}
+
+impl Split {
+    /// Whether a position is for testing. `share` of them are, the same ones for the same seed.
+    pub fn is_test(self, position: &LabelledPosition, share: f64, seed: u64) -> bool {
+        let start = split_mix(seed);
+        let hash = match self {
+            Split::ByProblem => position
+                .source
+                .bytes()
+                .fold(start, |hash, byte| split_mix(hash ^ u64::from(byte))),
+            Split::ByPosition => {
+                let first = u64::from(position.first == Side::Defender);
+                split_mix(start ^ position.problem.board().hash() ^ first)
+            }
+        };
+        // The upper 53 bits make a fraction.
+        ((hash >> 11) as f64) / ((1u64 << 53) as f64) < share
+    }
+}
+
+/// A position as a training record with the original's field names.
+///
+/// `planes` (y, x, plane), `shape`, `target` (x, y pairs) and `label` are in every version. With 5
+/// and 13 planes `label` is one-hot (unsafe, safe) and `size` is the number of moves; later it is 0
+/// or 1. The versions that tell who starts add `first` (1 if the defender does).
+pub fn example(position: &LabelledPosition, set: FeatureSet) -> Example {
+    let planes = features(&position.problem, position.first, set);
+    let is_safe = i64::from(position.is_safe);
+    let mut example = Example::from([
+        ("shape".to_owned(), shape(&planes)),
+        ("target".to_owned(), target(&planes)),
+    ]);
+    match set {
+        FeatureSet::Original5 | FeatureSet::Original13 => {
+            example.insert("label".to_owned(), vec![1 - is_safe, is_safe]);
+            example.insert("size".to_owned(), vec![position.size as i64]);
+        }
+        FeatureSet::Original14 => {
+            example.insert("label".to_owned(), vec![is_safe]);
+        }
+        FeatureSet::Original14First | FeatureSet::Tengen => {
+            example.insert("label".to_owned(), vec![is_safe]);
+            example.insert("size".to_owned(), vec![position.size as i64]);
+            let defended = position.first == Side::Defender;
+            example.insert("first".to_owned(), vec![i64::from(defended)]);
+        }
+    }
+    example.insert("planes".to_owned(), planes.values);
+    example
+}
+
+fn shape(planes: &Planes) -> Vec<i64> {
+    let side = planes.side as i64;
+    vec![side, side, planes.set.planes() as i64]
+}
+
+fn target(planes: &Planes) -> Vec<i64> {
+    planes
+        .target
+        .iter()
+        .flat_map(|&(x, y)| [x as i64, y as i64])
+        .collect()
+}

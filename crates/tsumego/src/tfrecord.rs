@@ -1,0 +1,266 @@
+//! TensorFlow's record files, written and read by their format rules.
+//!
+//! A record is its length (u64, little-endian), a masked CRC-32C of those eight bytes, the payload,
+//! and a masked CRC-32C of the payload. The payload is a `tf.train.Example`: a map from names to
+//! lists of integers, as a protocol buffer.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+
+use thiserror::Error;
+
+/// Named lists of integers.
+pub type Example = BTreeMap<String, Vec<i64>>;
+
+/// What is wrong with a record file.
+#[derive(Debug, Error)]
+pub enum RecordFileError {
+    /// The file cannot be read.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// A checksum does not match.
+    #[error("record {record}: the checksum of its {part} is wrong; the file is damaged")]
+    Checksum {
+        /// Which record, from 1.
+        record: usize,
+        /// Which part.
+        part: &'static str,
+    },
+    /// The file ends inside a record.
+    #[error("record {record}: the file ends inside it")]
+    Truncated {
+        /// Which record, from 1.
+        record: usize,
+    },
+    /// A payload that is no example of integer lists.
+    #[error("record {record}: not an example of integer lists")]
+    Payload {
+        /// Which record, from 1.
+        record: usize,
+    },
+}
+
+/// Constant of the masking of checksums, from TensorFlow's `crc32c.h`.
+const MASK_DELTA: u32 = 0xa282_ead8;
+/// The Castagnoli polynomial, bits reversed.
+const CASTAGNOLI: u32 = 0x82f6_3b78;
+
+const CRC_TABLE: [u32; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut crc = byte as u32;
+        let mut bit = 0;
+        while bit < 8 {
+            crc = if crc & 1 == 1 {
+                crc >> 1 ^ CASTAGNOLI
+            } else {
+                crc >> 1
+            };
+            bit += 1;
+        }
+        table[byte] = crc;
+        byte += 1;
+    }
+    table
+};
+
+fn crc32c(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc: u32, &byte| {
+        crc >> 8 ^ CRC_TABLE[(crc as u8 ^ byte) as usize]
+    })
+}
+
+fn masked(bytes: &[u8]) -> [u8; 4] {
+    let crc = crc32c(bytes);
+    crc.rotate_right(15).wrapping_add(MASK_DELTA).to_le_bytes()
+}
+
+/// Appends one record.
+pub fn write_record(out: &mut impl Write, example: &Example) -> io::Result<()> {
+    let payload = encode(example);
+    let length = (payload.len() as u64).to_le_bytes();
+    out.write_all(&length)?;
+    out.write_all(&masked(&length))?;
+    out.write_all(&payload)?;
+    out.write_all(&masked(&payload))
+}
+
+/// Reads all records of a file.
+pub fn read_records(mut input: impl Read) -> Result<Vec<Example>, RecordFileError> {
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes)?;
+    let mut rest = bytes.as_slice();
+    let mut examples = Vec::new();
+    while !rest.is_empty() {
+        let record = examples.len() + 1;
+        let mut take = |count: usize| {
+            let (head, tail) = rest.split_at_checked(count)?;
+            rest = tail;
+            Some(head)
+        };
+        let truncated = || RecordFileError::Truncated { record };
+        let length = take(8).ok_or_else(truncated)?;
+        let length_sum = take(4).ok_or_else(truncated)?;
+        if length_sum != masked(length) {
+            return Err(RecordFileError::Checksum {
+                record,
+                part: "length",
+            });
+        }
+        let size = length
+            .iter()
+            .rev()
+            .fold(0u64, |n, &b| n << 8 | u64::from(b));
+        let size = usize::try_from(size).map_err(|_| truncated())?;
+        let payload = take(size).ok_or_else(truncated)?;
+        if take(4).ok_or_else(truncated)? != masked(payload) {
+            return Err(RecordFileError::Checksum {
+                record,
+                part: "payload",
+            });
+        }
+        examples.push(decode(payload).ok_or(RecordFileError::Payload { record })?);
+    }
+    Ok(examples)
+}
+
+/// Wire types and field numbers of `tf.train.Example`: every field used is number 1 or 3.
+const LENGTH_DELIMITED: u8 = 2;
+const FIRST_FIELD: u8 = 1 << 3 | LENGTH_DELIMITED;
+const SECOND_FIELD: u8 = 2 << 3 | LENGTH_DELIMITED;
+const INT64_LIST_FIELD: u8 = 3 << 3 | LENGTH_DELIMITED;
+const FIRST_VARINT_FIELD: u8 = 1 << 3;
+
+fn encode(example: &Example) -> Vec<u8> {
+    let mut features = Vec::new();
+    for (name, values) in example {
+        let mut packed = Vec::with_capacity(values.len());
+        for &value in values {
+            put_varint(&mut packed, value as u64);
+        }
+        let list = field(FIRST_FIELD, &packed);
+        let feature = field(INT64_LIST_FIELD, &list);
+        let mut entry = field(FIRST_FIELD, name.as_bytes());
+        entry.extend(field(SECOND_FIELD, &feature));
+        features.extend(field(FIRST_FIELD, &entry));
+    }
+    field(FIRST_FIELD, &features)
+}
+
+fn field(tag: u8, content: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![tag];
+    put_varint(&mut bytes, content.len() as u64);
+    bytes.extend_from_slice(content);
+    bytes
+}
+
+fn put_varint(bytes: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+}
+
+fn decode(payload: &[u8]) -> Option<Example> {
+    let mut example = Example::new();
+    let features = single_field(payload, FIRST_FIELD)?;
+    let mut rest = features;
+    while !rest.is_empty() {
+        let entry = take_field(&mut rest, FIRST_FIELD)?;
+        let mut parts = entry;
+        let name = take_field(&mut parts, FIRST_FIELD)?;
+        let feature = take_field(&mut parts, SECOND_FIELD)?;
+        let mut list = single_field(feature, INT64_LIST_FIELD)?;
+        let mut values = Vec::new();
+        while let Some((&tag, tail)) = list.split_first() {
+            if tag == FIRST_VARINT_FIELD {
+                list = tail;
+                values.push(take_varint(&mut list)? as i64);
+            } else {
+                let mut packed = take_field(&mut list, FIRST_FIELD)?;
+                while !packed.is_empty() {
+                    values.push(take_varint(&mut packed)? as i64);
+                }
+            }
+        }
+        example.insert(String::from_utf8(name.to_vec()).ok()?, values);
+    }
+    Some(example)
+}
+
+fn single_field(mut bytes: &[u8], tag: u8) -> Option<&[u8]> {
+    let content = take_field(&mut bytes, tag)?;
+    bytes.is_empty().then_some(content)
+}
+
+fn take_field<'a>(bytes: &mut &'a [u8], tag: u8) -> Option<&'a [u8]> {
+    let (&found, rest) = bytes.split_first()?;
+    if found != tag {
+        return None;
+    }
+    *bytes = rest;
+    let length = usize::try_from(take_varint(bytes)?).ok()?;
+    let (content, rest) = bytes.split_at_checked(length)?;
+    *bytes = rest;
+    Some(content)
+}
+
+fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0;
+    for shift in (0..u64::BITS).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_checksum_is_castagnolis() {
+        // The check value of CRC-32C (RFC 3720 and the catalogue of parametrised CRCs).
+        assert_eq!(crc32c(b"123456789"), 0xe306_9283);
+        // 32 bytes of zeros, RFC 3720 appendix B.4.
+        assert_eq!(crc32c(&[0; 32]), 0x8a91_36aa);
+    }
+
+    #[test]
+    fn an_example_is_laid_out_as_protocol_buffers_are() {
+        let example = Example::from([("a".to_owned(), vec![1, 300])]);
+        // Example { features { feature { key: "a" value { int64_list { value: [1, 300] } } } } }
+        let expected = [
+            0x0a, 14, 0x0a, 12, 0x0a, 1, b'a', 0x12, 7, 0x1a, 5, 0x0a, 3, 1, 0xac, 2,
+        ];
+        assert_eq!(encode(&example), expected);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(lists in proptest::collection::btree_map("[a-z]{1,8}", proptest::collection::vec(any::<i64>(), 0..20), 0..5)) {
+            let mut file = Vec::new();
+            write_record(&mut file, &lists).unwrap();
+            write_record(&mut file, &lists).unwrap();
+            let back = read_records(file.as_slice()).unwrap();
+            prop_assert_eq!(back, vec![lists.clone(), lists]);
+        }
+
+        #[test]
+        fn damage_is_noticed(at in 0usize..30, bit in 0u8..8) {
+            let example = Example::from([("label".to_owned(), vec![1, 0]), ("size".to_owned(), vec![7])]);
+            let mut file = Vec::new();
+            write_record(&mut file, &example).unwrap();
+            let at = at % file.len();
+            file[at] ^= 1 << bit;
+            prop_assert!(read_records(file.as_slice()).is_err());
+        }
+    }
+}
