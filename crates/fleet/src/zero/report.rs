@@ -51,9 +51,9 @@ pub fn report(settings: &ZeroSettings, state: &State, games: u64, recent: &[Head
             share(seconds.training),
             share(seconds.matches),
         ))
-        .replace("{{elo}}", &chart("Elo of the best network by games played", &[("Elo", &elo, true)]))
-        .replace("{{policy}}", &chart("Policy loss by training, positions kept out", &[("loss", &losses(|line| line.policy_loss), false)]))
-        .replace("{{value}}", &chart("Squared error of the winning chance by training", &[("error", &losses(|line| line.value_error), false)]))
+        .replace("{{elo}}", &chart("Elo of the best network by games played", &elo, Join::Steps))
+        .replace("{{policy}}", &chart("Policy loss by training, positions kept out", &losses(|line| line.policy_loss), Join::Slopes))
+        .replace("{{value}}", &chart("Squared error of the winning chance by training", &losses(|line| line.value_error), Join::Slopes))
         .replace("{{matches}}", &match_rows(state))
         .replace("{{size}}", &settings.size.to_string())
         .replace("{{games}}", &games_json)
@@ -77,12 +77,14 @@ fn match_rows(state: &State) -> String {
     rows
 }
 
-/// A line chart; `true` draws steps instead of slopes.
-fn chart(title: &str, lines: &[(&str, &[(f64, f64)], bool)]) -> String {
-    let points: Vec<(f64, f64)> = lines
-        .iter()
-        .flat_map(|line| line.1.iter().copied())
-        .collect();
+/// How the points of a chart are joined.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Join {
+    Slopes,
+    Steps,
+}
+
+fn chart(title: &str, points: &[(f64, f64)], join: Join) -> String {
     if points.len() < 2 {
         return format!("<p class=none>{title}: not enough points yet</p>");
     }
@@ -123,20 +125,15 @@ fn chart(title: &str, lines: &[(&str, &[(f64, f64)], bool)]) -> String {
             HEIGHT - MARGIN + LABEL_BELOW
         );
     }
-    for (name, line, steps) in lines {
-        let mut path = String::new();
-        for (index, &(across, up)) in line.iter().enumerate() {
-            let command = if index == 0 { 'M' } else { 'L' };
-            if *steps && index > 0 {
-                let _ = write!(path, "L{:.1} {:.1}", x(across), y(line[index - 1].1));
-            }
-            let _ = write!(path, "{command}{:.1} {:.1}", x(across), y(up));
+    let mut path = String::new();
+    for (index, &(across, up)) in points.iter().enumerate() {
+        let command = if index == 0 { 'M' } else { 'L' };
+        if join == Join::Steps && index > 0 {
+            let _ = write!(path, "L{:.1} {:.1}", x(across), y(points[index - 1].1));
         }
-        let _ = write!(
-            svg,
-            "<path class=line d=\"{path}\"><title>{name}</title></path>"
-        );
+        let _ = write!(path, "{command}{:.1} {:.1}", x(across), y(up));
     }
+    let _ = write!(svg, "<path class=line d=\"{path}\" />");
     svg.push_str("</svg></figure>");
     svg
 }
