@@ -4,8 +4,9 @@
 //!
 //! `cargo run --release -p mario-player --example tune -- GENERATIONS CANDIDATES GAMES PLIES LEVELS [START.json]`
 //!
-//! The weights compiled in come from two runs: `40 96 64 1 10,15,18,20`, and from its last line on
-//! `25 64 128 1 18,19,20,20`.
+//! The weights compiled in come from two runs: `40 96 64 1 10,15,18,20` without a start, and then
+//! nine generations of `12 40 160 1 20,20,20,19` from its result, with `layers_over_high_viruses`
+//! (a count added in between) starting at -10.
 
 use mario::{Ending, Game, Rules};
 use mario_player::features::FEATURES;

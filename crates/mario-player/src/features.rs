@@ -11,7 +11,7 @@ use mario::{Board, Color};
 pub const FEATURES: usize = NAMES.len();
 
 /// The counts, as the weights file names them, in order.
-pub const NAMES: [&str; 35] = [
+pub const NAMES: [&str; 36] = [
     "viruses",
     "halves",
     "holes",
@@ -47,6 +47,7 @@ pub const NAMES: [&str; 35] = [
     "hanging_pairs",
     "wells",
     "colors_left",
+    "layers_over_high_viruses",
 ];
 
 /// The counts of one board.
@@ -63,6 +64,9 @@ const COLUMN_GROUPS: [u128; 3] = [
 
 /// Bands of two rows, from the eighth up.
 const BANDS: [u128; 4] = [0xffff << 64, 0xffff << 80, 0xffff << 96, 0xffff << 112];
+
+/// The ninth row and those above: three more cells on a virus there reach the neck.
+const HIGH_ROWS: u128 = !0 << (8 * 9);
 
 const FIRST_FIVE_COLUMNS: u128 = COLUMN * 0b0001_1111;
 
@@ -145,6 +149,8 @@ pub fn features(board: &Board) -> Features {
     let taken_right = covered >> 1 & NOT_LAST_COLUMN | COLUMN << 7;
     count((sky & taken_left & taken_right).count_ones());
     count(colors.iter().filter(|&&set| set & viruses != 0).count() as u32);
+    // A virus near the top leaves no room to dig it out once it is covered.
+    count(layers_over(viruses & HIGH_ROWS, layer_ends));
     debug_assert_eq!(next, FEATURES);
     counts
 }
@@ -262,6 +268,7 @@ mod tests {
             ("layers_over_viruses", 2.0),
             ("viruses_in_open_3", 3.0),
             ("colors_left", 3.0),
+            ("layers_over_high_viruses", 0.0),
             ("colors_without_top", 1.0),
             ("tops_on_virus_runs", 3.0),
             ("hanging_pairs", 1.0),

@@ -15,8 +15,9 @@ use crate::network::{DesignNetwork, NetworkError};
 use crate::player::Player;
 use crate::tree::{Budget, HeuristicTree, NetSettings, NetTree, RoundZero, TreeSettings};
 
-/// Playouts of the heuristic search that take about half a second on one core.
-pub const HALF_SECOND_OF_SEARCH: u64 = 8000;
+/// Playouts of the heuristic search that take at most about half a second on one core: a playout
+/// took 15 microseconds of processor time on crowded boards, and open ones take longer.
+pub const HALF_SECOND_OF_SEARCH: u64 = 20_000;
 
 /// Which player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

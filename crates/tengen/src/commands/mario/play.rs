@@ -49,8 +49,8 @@ pub fn run(args: PlayArgs) -> anyhow::Result<ExitCode> {
     let mut next_frame = Instant::now();
     let mut frame = 0;
     let mut paused = false;
+    let mut taps = Taps::default();
     while !server.is_over() {
-        let mut tapped = Vec::new();
         loop {
             let wait = next_frame.saturating_duration_since(Instant::now());
             match stage.key(wait)? {
@@ -59,16 +59,14 @@ pub fn run(args: PlayArgs) -> anyhow::Result<ExitCode> {
                     return Ok(finish(&server));
                 }
                 Some(Key::Pause) => paused = !paused,
-                Some(key) => tapped.extend(button(key)),
+                Some(key) => taps.waiting.extend(button(key)),
                 None if Instant::now() >= next_frame => break,
                 None => {}
             }
         }
         next_frame = Instant::now().max(next_frame) + frame_time;
         if !paused {
-            for button in tapped {
-                server.receive(tap(button, frame + 1));
-            }
+            server.receive(taps.next_frame(frame + 1));
             for message in server.tick() {
                 if let mario::protocol::ServerMessage::Frame(number) = message {
                     frame = number;
@@ -92,14 +90,40 @@ fn button(key: Key) -> Option<Button> {
     }
 }
 
-/// A terminal does not say when a key is let go, so every key is a short tap. Down is looked at
-/// every second frame only, so it is held for two.
-fn tap(button: Button, frame: u32) -> ClientMessage {
-    let frames = if button == Button::Down { 2 } else { 1 };
-    let mut presses = vec![vec![(Press::Close, button)]];
-    presses.resize(frames, Vec::new());
-    presses.push(vec![(Press::Open, button)]);
-    ClientMessage::Control("key".to_owned(), frame, Presses(presses))
+/// Keys that become short taps: a terminal does not say when a key is let go.
+#[derive(Default)]
+struct Taps {
+    waiting: Vec<Button>,
+    held: Vec<Button>,
+    /// Whether down was pressed in a frame that may not have looked at it.
+    down_again: bool,
+}
+
+impl Taps {
+    /// What the buttons do in `frame`. A button tapped twice is let go for a frame in between;
+    /// down is held for two frames, since only every second one looks at it.
+    fn next_frame(&mut self, frame: u32) -> ClientMessage {
+        let before = std::mem::take(&mut self.held);
+        let mut held = Vec::new();
+        if std::mem::take(&mut self.down_again) {
+            held.push(Button::Down);
+        }
+        self.waiting.retain(|&button| {
+            let free = !before.contains(&button) && !held.contains(&button);
+            if free {
+                held.push(button);
+                self.down_again |= button == Button::Down;
+            }
+            !free
+        });
+        let press = |button| match held.contains(&button) {
+            true => (Press::Close, button),
+            false => (Press::Open, button),
+        };
+        let presses = Presses(vec![Button::ALL.map(press).to_vec()]);
+        self.held = held;
+        ClientMessage::Control("key".to_owned(), frame, presses)
+    }
 }
 
 fn rows(server: &Server, args: &PlayArgs, paused: bool) -> Vec<String> {
@@ -149,5 +173,44 @@ fn finish(server: &Server) -> ExitCode {
             println!("stopped after {} pills, {left} viruses left", game.placed());
             ExitCode::from(EXIT_LOST)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames(taps: &mut Taps, count: u32) -> Vec<String> {
+        let one = |frame| match taps.next_frame(frame) {
+            ClientMessage::Control(_, _, presses) => presses.to_string(),
+            _ => String::new(),
+        };
+        (1..=count).map(one).collect()
+    }
+
+    #[test]
+    fn a_key_pressed_twice_is_let_go_in_between() {
+        let mut taps = Taps {
+            waiting: vec![Button::Left, Button::Left],
+            ..Taps::default()
+        };
+        let pressed: Vec<bool> = frames(&mut taps, 4)
+            .iter()
+            .map(|frame| frame.contains("+l"))
+            .collect();
+        assert_eq!(pressed, [true, false, true, false]);
+    }
+
+    #[test]
+    fn down_is_held_for_two_frames_and_other_keys_do_not_cut_it() {
+        let mut taps = Taps {
+            waiting: vec![Button::Down],
+            ..Taps::default()
+        };
+        assert!(frames(&mut taps, 1)[0].contains("+d"));
+        taps.waiting.push(Button::A);
+        let second = frames(&mut taps, 1);
+        assert!(second[0].contains("+d") && second[0].contains("+a"));
+        assert!(frames(&mut taps, 1)[0].contains("-d"));
     }
 }
