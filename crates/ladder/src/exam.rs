@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::compile::Compiled;
 use crate::formula::Plane;
-use crate::positions::{Boards, Kind, Question, Recipe, questions, truth};
+use crate::positions::{Boards, Kind, Question, Recipe, Start, questions, truth};
 use crate::probe::{Probe, Seen};
 use crate::score::{Answer, Score};
 
@@ -89,27 +89,43 @@ pub struct Set {
 pub fn sets(boards: usize) -> Vec<Set> {
     const SPARSE: usize = 19;
     const DENSE: usize = 59;
-    let planted = |name: &str, kind, strays, edge| Set {
+    let planted = |name: &str, kind, strays, start| Set {
         name: name.into(),
-        recipe: Recipe::Planted { kind, strays, edge },
+        recipe: Recipe::Planted {
+            kind,
+            strays,
+            start,
+        },
         boards,
     };
     vec![
-        planted("escape, sparse", Kind::Escape, SPARSE, false),
-        planted("escape, dense", Kind::Escape, DENSE, false),
+        planted("escape, sparse", Kind::Escape, SPARSE, Start::Stone),
+        planted("escape, dense", Kind::Escape, DENSE, Start::Stone),
         planted(
-            "escape, sparse, also from the edge",
+            "escape, from anywhere",
             Kind::Escape,
             SPARSE,
-            true,
+            Start::StoneAnywhere,
         ),
-        planted("chase, sparse", Kind::Chase, SPARSE, false),
-        planted("chase, dense", Kind::Chase, DENSE, false),
         planted(
-            "chase, sparse, also from the edge",
+            "escape, the original's shape",
+            Kind::Escape,
+            SPARSE,
+            Start::Bend,
+        ),
+        planted("chase, sparse", Kind::Chase, SPARSE, Start::Stone),
+        planted("chase, dense", Kind::Chase, DENSE, Start::Stone),
+        planted(
+            "chase, from anywhere",
             Kind::Chase,
             SPARSE,
-            true,
+            Start::StoneAnywhere,
+        ),
+        planted(
+            "chase, the original's shape",
+            Kind::Chase,
+            SPARSE,
+            Start::Bend,
         ),
         Set {
             name: "running ladders".into(),

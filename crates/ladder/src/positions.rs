@@ -36,6 +36,17 @@ pub struct Question {
     pub frame: Frame,
 }
 
+/// The start of a planted ladder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// One stone, in the open.
+    Stone,
+    /// One stone, perhaps on the edge: hunters that would be off the board are left out.
+    StoneAnywhere,
+    /// Three stones in a bend, the only shape the original network knows.
+    Bend,
+}
+
 /// How to make boards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recipe {
@@ -45,13 +56,50 @@ pub enum Recipe {
         kind: Kind,
         /// Most stray stones.
         strays: usize,
-        /// Whether hunters of the start may lie off the board: the ladder starts on the edge.
-        edge: bool,
+        /// What the runner looks like.
+        start: Start,
     },
     /// Random moves, both sides in turn.
     RandomPlay,
     /// A planted ladder that has been running for a while.
     Running,
+}
+
+impl Start {
+    /// The friends of the head and the hunters around, seen from the head.
+    fn stones(self, kind: Kind, frame: Frame) -> (Vec<Step>, Vec<Step>) {
+        let Frame { north, east } = frame;
+        let (south, west) = (frame.south(), frame.west());
+        match (self, kind) {
+            (Start::Stone | Start::StoneAnywhere, Kind::Escape) => {
+                (vec![], vec![west, south, east, frame.northwest()])
+            }
+            (Start::Stone | Start::StoneAnywhere, Kind::Chase) => {
+                (vec![], vec![west, south, frame.northwest()])
+            }
+            (Start::Bend, Kind::Escape) => (
+                vec![west, west + south],
+                vec![
+                    frame.northwest(),
+                    east,
+                    south,
+                    west + west,
+                    west + west + south,
+                    west + south + south,
+                ],
+            ),
+            (Start::Bend, Kind::Chase) => (
+                vec![west, west + south],
+                vec![
+                    south,
+                    north + west,
+                    west + west,
+                    south + south + west,
+                    west + west + south,
+                ],
+            ),
+        }
+    }
 }
 
 /// Boards of one recipe, endless, the same for the same seed.
@@ -73,29 +121,27 @@ impl Boards {
         }
     }
 
-    fn planted(&mut self, kind: Kind, strays: usize, edge: bool) -> Option<Board> {
+    fn planted(&mut self, kind: Kind, strays: usize, start: Start) -> Option<Board> {
         let size = self.size;
         let prey_color = Color::BOTH[self.rng.random_range(0..2)];
         let frames: Vec<Frame> = Frame::all().collect();
         let frame = frames[self.rng.random_range(0..frames.len())];
         let head = Point::new(self.below(size.get()), self.below(size.get()));
+        let (friends, hunters) = start.stones(kind, frame);
         // In the frame, the runner goes north; for a chase, the atari is in the east.
-        let (hunters, liberties) = match kind {
-            Kind::Escape => (
-                vec![frame.west(), frame.south(), frame.east, frame.northwest()],
-                vec![frame.north],
-            ),
-            Kind::Chase => (
-                vec![frame.west(), frame.south(), frame.northwest()],
-                vec![frame.north, frame.east],
-            ),
+        let liberties = match kind {
+            Kind::Escape => vec![frame.north],
+            Kind::Chase => vec![frame.north, frame.east],
         };
         let mut board = Board::new(size);
         let _ = board.play(head, prey_color);
+        for step in friends {
+            let _ = board.play(shifted(size, head, step)?, prey_color);
+        }
         for step in hunters {
             match shifted(size, head, step) {
                 Some(point) => drop(board.play(point, prey_color.opponent())),
-                None if edge => {}
+                None if start == Start::StoneAnywhere => {}
                 None => return None,
             }
         }
@@ -142,7 +188,7 @@ impl Boards {
 
     fn running(&mut self) -> Option<Board> {
         const STRAYS: usize = 9;
-        let mut board = self.planted(Kind::Escape, STRAYS, false)?;
+        let mut board = self.planted(Kind::Escape, STRAYS, Start::Stone)?;
         let question = questions(&board)
             .into_iter()
             .find(|question| question.kind == Kind::Escape)?;
@@ -170,7 +216,11 @@ impl Iterator for Boards {
     fn next(&mut self) -> Option<Board> {
         loop {
             let board = match self.recipe {
-                Recipe::Planted { kind, strays, edge } => self.planted(kind, strays, edge),
+                Recipe::Planted {
+                    kind,
+                    strays,
+                    start,
+                } => self.planted(kind, strays, start),
                 Recipe::RandomPlay => Some(self.random_play()),
                 Recipe::Running => self.running(),
             };

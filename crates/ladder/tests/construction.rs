@@ -8,7 +8,7 @@ use ladder::emulation::{Snapshot, emulate};
 use ladder::exam::{boards_of, examine, kind_of, sets};
 use ladder::formula::Plane;
 use ladder::original::Original;
-use ladder::positions::{Boards, Kind, Recipe};
+use ladder::positions::{Boards, Kind, Recipe, Start};
 use ladder::probe::{Probe, input_row, input_values, planes_of};
 use ladder::standalone::LadderNetwork;
 use net::network::Layer;
@@ -24,12 +24,12 @@ fn some_boards(seed: u64, count: usize) -> Vec<Board> {
         Recipe::Planted {
             kind: Kind::Escape,
             strays: 40,
-            edge: true,
+            start: Start::StoneAnywhere,
         },
         Recipe::Planted {
             kind: Kind::Chase,
             strays: 20,
-            edge: false,
+            start: Start::Bend,
         },
         Recipe::Running,
     ];
