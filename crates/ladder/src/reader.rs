@@ -131,6 +131,8 @@ struct Early {
     liberties: Option<Plane>,
     /// Hunters with at most two liberties (1), or in atari (2).
     short: Option<Plane>,
+    /// Hunters in atari.
+    atari: Option<Plane>,
     /// Runner's stones next to a hunter in atari.
     takes: Option<Plane>,
 }
@@ -247,6 +249,7 @@ impl Lane {
             heads: Vec::new(),
             liberties: None,
             short: None,
+            atari: None,
             takes: None,
         };
         Lane {
@@ -336,6 +339,7 @@ impl Lane {
             Some(circuit.lasting(lane, format!("{who}: liberties"), liberties.into()));
         self.early.short =
             Some(circuit.lasting(lane, format!("{who}: hunters short"), short.into()));
+        self.early.atari = Some(circuit.lasting(lane, format!("{who}: atari"), atari.into()));
         self.early.takes = Some(circuit.lasting(
             lane,
             format!("{who}: takes"),
@@ -357,6 +361,7 @@ impl Lane {
         let liberties = self.early.liberties.expect(known);
         let short = self.early.short.expect(known);
         let takes = self.early.takes.expect(known);
+        let atari = self.early.atari.expect(known);
         let hunter = circuit.inner(lane, format!("{who}: hunter copied"), self.hunter.into());
 
         // Out if twice the liberties and the chasers in trouble make five: three liberties, or two and a weak chaser.
@@ -374,7 +379,9 @@ impl Lane {
                 + of(&self.early.weak, frame.northwest()).at(west)
                 + short.at(north)
                 + short.at(east)
-                + takes.at(frame.south());
+                + takes.at(frame.south())
+                // The inner chaser in atari does not count: the chaser's next move there would save it.
+                - atari.at(frame.southeast());
             let out = 2 * gained + weak_chasers - 4;
             // Open if both points are empty and the chaser cannot turn: a wall beyond the north point and a hunter
             // in the north-west leave the runner no second way; a friend in the north-east does.
@@ -414,7 +421,7 @@ impl Lane {
         let by_step = early.weak.iter().chain(&early.wall).chain(&early.breath);
         for plane in by_step
             .map(|(_, plane)| *plane)
-            .chain([liberties, short, takes])
+            .chain([liberties, short, atari, takes])
         {
             circuit.drop_plane(plane);
         }
