@@ -630,7 +630,7 @@ impl<'a, B: Bits> Search<'a, B> {
             .min()
             .unwrap_or(MANY_LIBERTIES);
         let pn = 1 + eye_room.count() / 2 + liberties / 4;
-        let dn = 1 + (MANY_LIBERTIES - liberties) * 3 / 8;
+        let dn = 1 + (MANY_LIBERTIES - liberties) * 3 / 4;
         let Some(guide) = self.guide else {
             return (pn, dn);
         };

@@ -20,7 +20,6 @@ pub(crate) struct Entry<B> {
     pub zone: B,
     /// Nodes spent below.
     work: u32,
-    used: bool,
 }
 
 impl<B: Bits> Entry<B> {
@@ -30,7 +29,6 @@ impl<B: Bits> Entry<B> {
         dn: 0,
         zone: B::NONE,
         work: 0,
-        used: false,
     };
 }
 
@@ -43,7 +41,13 @@ const FIRST_ENTRIES: usize = 1 << 12;
 /// The table grows when this share (of 8) is in use.
 const FULL_EIGHTHS: usize = 4;
 
+/// The tag of a place nobody uses.
+const NO_TAG: u64 = 0;
+
 pub(crate) struct Table<B> {
+    /// Half of each entry's key. The tags of a bucket share a cache line, so that most questions
+    /// about unknown positions are answered by looking at one.
+    tags: Vec<u64>,
     entries: Vec<Entry<B>>,
     used: usize,
     most_entries: usize,
@@ -52,10 +56,12 @@ pub(crate) struct Table<B> {
 impl<B: Bits> Table<B> {
     /// An empty table that never takes more than `bytes`.
     pub fn new(bytes: usize) -> Table<B> {
-        let affordable = (bytes / size_of::<Entry<B>>()).max(BUCKET);
+        let affordable = (bytes / (size_of::<Entry<B>>() + size_of::<u64>())).max(BUCKET);
         let most_entries = 1 << affordable.ilog2();
+        let entries = FIRST_ENTRIES.min(most_entries);
         Table {
-            entries: vec![Entry::VACANT; FIRST_ENTRIES.min(most_entries)],
+            tags: vec![NO_TAG; entries],
+            entries: vec![Entry::VACANT; entries],
             used: 0,
             most_entries,
         }
@@ -69,38 +75,34 @@ impl<B: Bits> Table<B> {
 
     #[inline]
     pub fn get(&self, key: u128) -> Option<&Entry<B>> {
-        self.bucket(key)
-            .iter()
-            .find(|entry| entry.used && entry.key == key)
+        let start = self.bucket_start(key);
+        let tag = tag_of(key);
+        let tags = &self.tags[start..start + BUCKET];
+        tags.iter()
+            .enumerate()
+            .filter(|&(_, &found)| found == tag)
+            .map(|(place, _)| &self.entries[start + place])
+            .find(|entry| entry.key == key)
     }
 
     pub fn put(&mut self, key: u128, pn: u32, dn: u32, zone: B, work: u32) {
         let start = self.bucket_start(key);
-        let bucket = &mut self.entries[start..start + BUCKET];
-        let mut at = 0;
-        for place in 0..BUCKET {
-            if !bucket[place].used || bucket[place].key == key {
-                at = place;
-                break;
-            }
-            if bucket[place].work < bucket[at].work {
-                at = place;
-            }
-        }
-        let place = &mut bucket[at];
-        let spent = if place.used && place.key == key {
-            place.work
-        } else {
-            0
-        };
-        self.used += usize::from(!place.used);
-        *place = Entry {
+        let tag = tag_of(key);
+        let tags = &self.tags[start..start + BUCKET];
+        let entries = &self.entries[start..start + BUCKET];
+        let same = (0..BUCKET).find(|&at| tags[at] == tag && entries[at].key == key);
+        let free = || (0..BUCKET).find(|&at| tags[at] == NO_TAG);
+        let cheapest = || (0..BUCKET).min_by_key(|&at| entries[at].work);
+        let place = start + same.or_else(free).or_else(cheapest).unwrap_or(0);
+        let spent = same.map_or(0, |at| entries[at].work);
+        self.used += usize::from(self.tags[place] == NO_TAG);
+        self.tags[place] = tag;
+        self.entries[place] = Entry {
             key,
             pn,
             dn,
             zone,
             work: spent.saturating_add(work),
-            used: true,
         };
         if self.used * 8 > self.entries.len() * FULL_EIGHTHS
             && self.entries.len() < self.most_entries
@@ -110,14 +112,18 @@ impl<B: Bits> Table<B> {
     }
 
     fn grow(&mut self) {
-        let doubled = vec![Entry::VACANT; self.entries.len() * 2];
-        let old = std::mem::replace(&mut self.entries, doubled);
+        let doubled = self.entries.len() * 2;
+        let tags = std::mem::replace(&mut self.tags, vec![NO_TAG; doubled]);
+        let entries = std::mem::replace(&mut self.entries, vec![Entry::VACANT; doubled]);
         self.used = 0;
-        for entry in old.into_iter().filter(|entry| entry.used) {
+        for (tag, entry) in tags.into_iter().zip(entries) {
+            if tag == NO_TAG {
+                continue;
+            }
             let start = self.bucket_start(entry.key);
-            let bucket = &mut self.entries[start..start + BUCKET];
-            if let Some(place) = bucket.iter_mut().find(|place| !place.used) {
-                *place = entry;
+            if let Some(at) = (start..start + BUCKET).find(|&at| self.tags[at] == NO_TAG) {
+                self.tags[at] = tag;
+                self.entries[at] = entry;
                 self.used += 1;
             }
         }
@@ -127,12 +133,12 @@ impl<B: Bits> Table<B> {
     fn bucket_start(&self, key: u128) -> usize {
         (key as usize & (self.entries.len() - 1)) & !(BUCKET - 1)
     }
+}
 
-    #[inline]
-    fn bucket(&self, key: u128) -> &[Entry<B>] {
-        let start = self.bucket_start(key);
-        &self.entries[start..start + BUCKET]
-    }
+/// The half of a key that does not choose the bucket; never the tag of a vacant place.
+#[inline]
+fn tag_of(key: u128) -> u64 {
+    ((key >> 64) as u64).max(1)
 }
 
 #[cfg(test)]
@@ -141,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_full_table_keeps_the_dearest_entries_of_a_bucket() {
-        let mut table = Table::<u64>::new(BUCKET * size_of::<Entry<u64>>());
+        let mut table = Table::<u64>::new(BUCKET * (size_of::<Entry<u64>>() + size_of::<u64>()));
         for key in 1..=20u128 {
             table.put(key << 64, 1, 1, 0, key as u32);
         }
