@@ -166,6 +166,7 @@ impl GoRun {
         let settings = read_settings(dir, adjust)?;
         let size = BoardSize::new(settings.size).unwrap_or(BoardSize::NINE);
         let state = read_state(dir, &settings)?;
+        remove_finished_training(dir, state.rounds)?;
         let mut games = Games::new(settings.training.window);
         let mut damage = None;
         let log_path = dir.join("games.log");
@@ -294,7 +295,7 @@ impl GoRun {
     ) -> Result<Event, ZeroError> {
         let began = Instant::now();
         let round = self.state.rounds + 1;
-        let folder = self.dir.join(format!("training-{round:04}"));
+        let folder = training_folder(&self.dir, round);
         let (mut training, mut test) = (Vec::new(), Vec::new());
         for (place, example) in self.games.window.iter().enumerate() {
             let part = if place.is_multiple_of(TEST_EVERY) {
@@ -342,11 +343,7 @@ impl GoRun {
         self.state.rounds = round;
         self.state.trainings.push(line.clone());
         self.save()?;
-        // The network is kept and the state says so: the folder has served its purpose.
-        fs::remove_dir_all(&folder).map_err(|source| ZeroError::File {
-            path: folder,
-            source,
-        })?;
+        remove_finished_training(&self.dir, round)?;
         Ok(Event::Trained(line))
     }
 
@@ -576,6 +573,22 @@ fn read_state(dir: &Path, settings: &ZeroSettings) -> Result<State, ZeroError> {
     };
     write_whole(&path, &state_bytes(&state)).map_err(|source| ZeroError::File { path, source })?;
     Ok(state)
+}
+
+fn training_folder(dir: &Path, round: u64) -> PathBuf {
+    dir.join(format!("training-{round:04}"))
+}
+
+/// Once the state tells of a training, its network is kept and its folder has served its purpose.
+/// A crash between the two leaves the folder of the last one behind.
+fn remove_finished_training(dir: &Path, rounds: u64) -> Result<(), ZeroError> {
+    let path = training_folder(dir, rounds);
+    match fs::remove_dir_all(&path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(ZeroError::File { path, source })
+        }
+        _ => Ok(()),
+    }
 }
 
 fn state_bytes(state: &State) -> Vec<u8> {
