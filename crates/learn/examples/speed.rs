@@ -33,7 +33,15 @@ fn main() {
             .collect();
         input.set_plain(index, &plain);
     }
-    let mut optimiser = Optimiser::new(Rule::NESTEROV, 1e-4, None);
+    let mut optimiser = Optimiser::new(
+        if kind == "dense" {
+            Rule::ADAM
+        } else {
+            Rule::NESTEROV
+        },
+        1e-4,
+        None,
+    );
     step(&mut model, &input, &mut optimiser);
     let (began, busy) = (Instant::now(), processor_seconds());
     for _ in 0..steps {
@@ -55,6 +63,11 @@ fn main() {
 
 fn build(kind: &str, blocks: usize, filters: usize, threads: usize) -> Model {
     match kind {
+        "dense" => learn::safety_task::model::build(
+            learn::safety_task::model::SafetyShape::DENSE,
+            1,
+            threads,
+        ),
         "mario" => {
             let design = learn::mario_task::model::MarioDesign::Original;
             learn::mario_task::model::build(

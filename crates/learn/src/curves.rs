@@ -16,8 +16,9 @@ const INK: &str = "#222";
 const GRID: &str = "#e3e3e3";
 /// Ticks aimed at along an axis.
 const TICKS: f64 = 5.0;
-/// Share of the old value kept by the smooth curve.
+/// Largest share of the old value kept by the smooth curve, and points it looks back on in short runs.
 const SMOOTHING: f64 = 0.9;
+const SMOOTH_POINTS: f64 = 10.0;
 
 /// Draws every number of a history.
 pub fn svg(history: &History, title: &str) -> String {
@@ -128,12 +129,13 @@ fn draw_chart(picture: &mut String, history: &History, name: &str, left: f64, to
 }
 
 fn smoothed(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let keep = (1.0 - SMOOTH_POINTS / points.len().max(1) as f64).clamp(0.0, SMOOTHING);
     let (mut sum, mut weight) = (0.0, 0.0);
     points
         .iter()
         .map(|&(step, value)| {
-            sum = SMOOTHING * sum + (1.0 - SMOOTHING) * value;
-            weight = SMOOTHING * weight + (1.0 - SMOOTHING);
+            sum = keep * sum + (1.0 - keep) * value;
+            weight = keep * weight + (1.0 - keep);
             (step, sum / weight)
         })
         .collect()

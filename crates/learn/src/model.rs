@@ -55,11 +55,24 @@ impl Chain {
         mut input_gradient: Option<&mut Batch>,
         workers: &mut Workers,
     ) {
-        for index in (0..self.layers.len()).rev() {
+        // Nobody asks for gradients before the first layer that learns.
+        let first = match input_gradient {
+            Some(_) => 0,
+            None => self
+                .layers
+                .iter_mut()
+                .position(|layer| !layer.params_mut().is_empty())
+                .unwrap_or(self.layers.len()),
+        };
+        for index in (first..self.layers.len()).rev() {
             let (before, rest) = self.gradients.split_at_mut(index);
             let gradient = &mut rest[0];
             let output = &self.outputs[index];
             match before.last_mut() {
+                Some(_) if index == first => {
+                    let input = &self.outputs[index - 1];
+                    self.layers[index].backward(input, output, gradient, None, workers);
+                }
                 Some(earlier) => {
                     let input = &self.outputs[index - 1];
                     earlier.fit(input.shape, input.samples());

@@ -1,6 +1,7 @@
 //! From blocked planes to a row in plain order, as fully connected layers read it.
 
 use net::network::Layer as Plain;
+use net::training::LANES;
 
 use super::{Layer, Mode};
 use crate::batch::{Batch, Shape, Workers};
@@ -16,11 +17,20 @@ impl Layer for Flatten {
     fn forward(&mut self, input: &Batch, output: &mut Batch, _: Mode, _: &mut Workers) {
         for index in 0..input.samples() {
             let source = input.sample(index);
-            for (number, target) in output.sample_mut(index)[..input.shape.len()]
-                .iter_mut()
-                .enumerate()
-            {
-                *target = source[input.shape.offset(number)];
+            let target = output.sample_mut(index);
+            match input.shape {
+                Shape::Row(length) => target[..length].copy_from_slice(&source[..length]),
+                Shape::Planes { board, channels } => {
+                    let planes = target.chunks_exact_mut(board.points()).take(channels);
+                    for (channel, plane) in planes.enumerate() {
+                        let first = input.shape.offset(channel * board.points());
+                        for (target, value) in
+                            plane.iter_mut().zip(source[first..].iter().step_by(LANES))
+                        {
+                            *target = *value;
+                        }
+                    }
+                }
             }
         }
     }
@@ -37,8 +47,18 @@ impl Layer for Flatten {
         for index in 0..input.samples() {
             let source = gradient.sample(index);
             let target = wanted.sample_mut(index);
-            for number in 0..input.shape.len() {
-                target[input.shape.offset(number)] = source[number];
+            match input.shape {
+                Shape::Row(length) => target[..length].copy_from_slice(&source[..length]),
+                Shape::Planes { board, channels } => {
+                    let planes = source.chunks_exact(board.points()).take(channels);
+                    for (channel, plane) in planes.enumerate() {
+                        let first = input.shape.offset(channel * board.points());
+                        for (target, value) in target[first..].iter_mut().step_by(LANES).zip(plane)
+                        {
+                            *target = *value;
+                        }
+                    }
+                }
             }
         }
     }

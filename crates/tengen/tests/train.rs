@@ -1,0 +1,153 @@
+//! Trainings as a user runs them: from data to a network, interrupted at any moment.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+fn tengen(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tengen"));
+    command.args(arguments);
+    command
+}
+
+/// A game that fills a 5x5 board from one corner, turned by its number.
+fn write_games(folder: &Path) {
+    for number in 0..8 {
+        let mut text = String::from("(;GM[1]FF[4]SZ[5]RE[B+R]");
+        for index in 0..14 {
+            let color = if index % 2 == 0 { 'B' } else { 'W' };
+            let cell = (index * 3 + number) % 25;
+            let letter = |value: usize| char::from(b'a' + value as u8);
+            text.push_str(&format!(
+                ";{color}[{}{}]",
+                letter(cell % 5),
+                letter(cell / 5)
+            ));
+        }
+        text.push(')');
+        fs::write(folder.join(format!("{number}.sgf")), text).unwrap();
+    }
+}
+
+fn arguments<'a>(games: &'a str, out: &'a str, settings: &'a str) -> Vec<&'a str> {
+    vec![
+        "train",
+        "go",
+        "--games",
+        games,
+        "--out",
+        out,
+        "--settings",
+        settings,
+        "--json",
+    ]
+}
+
+/// Settings that write a checkpoint after every step.
+fn write_settings(folder: &Path, steps: u64) -> String {
+    let path = folder.join("start.toml");
+    let text = format!(
+        "[network]\nsize = 5\nblocks = 1\nfilters = 8\n[data]\ntest_share = 0.0\n[training]\nsteps = {steps}\nbatch = 8\n\
+         threads = 1\ncheckpoint_seconds = 0\nreport_every = 5\n"
+    );
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+fn expect_success(output: &Output) {
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn a_training_killed_again_and_again_ends_where_an_undisturbed_one_does() {
+    const STEPS: u64 = 120;
+    let folder = tempfile::tempdir().unwrap();
+    let games = folder.path().join("games");
+    fs::create_dir(&games).unwrap();
+    write_games(&games);
+    let settings = write_settings(folder.path(), STEPS);
+    let games = games.to_str().unwrap();
+    let (calm, stormy) = (folder.path().join("calm"), folder.path().join("stormy"));
+    expect_success(
+        &tengen(&arguments(games, calm.to_str().unwrap(), &settings))
+            .output()
+            .unwrap(),
+    );
+
+    let stormy_arguments = arguments(games, stormy.to_str().unwrap(), &settings);
+    for round in 0..4 {
+        let mut run = tengen(&stormy_arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // Killed at some moment after its first checkpoint, wherever that finds it.
+        let began = Instant::now();
+        while !stormy.join("checkpoint.bin").exists() && began.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(7 + 23 * round));
+        run.kill().unwrap();
+        run.wait().unwrap();
+    }
+    let last = tengen(&stormy_arguments).output().unwrap();
+    expect_success(&last);
+    let said = String::from_utf8(last.stdout).unwrap();
+    assert!(!said.contains("\"resumed_at\":0}"), "{said}");
+    for name in ["network.txt.gz", "network-averaged.txt.gz", "history.csv"] {
+        assert_eq!(
+            fs::read(calm.join(name)).unwrap(),
+            fs::read(stormy.join(name)).unwrap(),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn bad_input_is_one_sentence_and_exit_code_two() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().to_str().unwrap();
+    let cases: [(&[&str], &str); 5] = [
+        (&["train", "go", "--out", place], "nothing to learn from"),
+        (
+            &["train", "go", "--out", place, "--games", place],
+            "no games to learn from in",
+        ),
+        (
+            &[
+                "train", "go", "--out", place, "--games", place, "--preset", "huge",
+            ],
+            "there is no preset huge",
+        ),
+        (
+            &["train", "mario", "--out", place, "--data", place],
+            "no examples to learn from in",
+        ),
+        (
+            &[
+                "train",
+                "safety",
+                "--out",
+                place,
+                "--data",
+                "missing.tfrecords",
+            ],
+            "cannot read",
+        ),
+    ];
+    for (arguments, expected) in cases {
+        let output = tengen(arguments).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(
+            said.contains(expected) && said.trim().lines().count() == 1,
+            "{said}"
+        );
+    }
+    assert!(!folder.path().join("settings.toml").exists());
+}
