@@ -13,6 +13,7 @@ use thiserror::Error;
 
 use crate::average::Average;
 use crate::history::History;
+use crate::loss::Tally;
 use crate::model::Model;
 use crate::optimiser::Optimiser;
 use net::file::write_whole;
@@ -60,6 +61,9 @@ struct Header {
     position: serde_json::Value,
     averaged: u32,
     history: History,
+    /// Absent from the first checkpoints.
+    #[serde(default)]
+    tallies: Vec<Tally>,
     params: Vec<(String, Vec<usize>)>,
     statistics: Vec<usize>,
     memory: Vec<usize>,
@@ -75,6 +79,8 @@ pub struct Progress {
     pub position: serde_json::Value,
     /// What was measured.
     pub history: History,
+    /// What was measured since the last line of the history.
+    pub tallies: Vec<Tally>,
 }
 
 /// Writes a checkpoint.
@@ -92,6 +98,7 @@ pub fn save(
         position: progress.position.clone(),
         averaged: average.count,
         history: progress.history.clone(),
+        tallies: progress.tallies.clone(),
         params: model
             .params_mut()
             .iter()
@@ -248,6 +255,7 @@ pub fn load(
         step: header.step,
         position: header.position,
         history: header.history,
+        tallies: header.tallies,
     }))
 }
 

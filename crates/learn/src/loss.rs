@@ -2,10 +2,12 @@
 //!
 //! All are means over the batch, so that learning rates do not depend on its size.
 
+use serde::{Deserialize, Serialize};
+
 use crate::batch::Batch;
 
 /// A sum over samples, and how many samples it is over.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// The sum.
     pub sum: f64,

@@ -190,7 +190,6 @@ struct Run<'a> {
     optimiser: Optimiser,
     average: Average,
     events: EventFile,
-    tallies: Vec<Tally>,
     reported: Instant,
     saved: Instant,
     /// Seconds spent testing or saving since the last line: no part of the speed of training.
@@ -209,7 +208,7 @@ impl<'a> Run<'a> {
         let measures = task.measures().to_vec();
         let checkpoint = folder.join(name::CHECKPOINT);
         let progress = checkpoint::load(&checkpoint, task.model(), &mut optimiser, &mut average)?;
-        let progress = match progress {
+        let mut progress = match progress {
             Some(progress) => {
                 task.seek(&progress.position);
                 progress
@@ -219,13 +218,13 @@ impl<'a> Run<'a> {
                 ..Progress::default()
             },
         };
+        progress.tallies.resize(measures.len(), Tally::default());
         let events =
             EventFile::create(folder, progress.step).map_err(|error| TrainError::File {
                 path: folder.to_owned(),
                 error,
             })?;
         Ok(Self {
-            tallies: vec![Tally::default(); measures.len()],
             task,
             settings,
             folder,
@@ -257,7 +256,8 @@ impl<'a> Run<'a> {
         let rate = settings.schedule.at(step, settings.steps);
         self.optimiser
             .step(&mut self.task.model().params_mut(), rate);
-        self.tallies
+        self.progress
+            .tallies
             .iter_mut()
             .zip(tallies)
             .for_each(|(sum, tally)| sum.merge(tally));
@@ -272,7 +272,7 @@ impl<'a> Run<'a> {
         let mut wants_more = true;
         if step.is_multiple_of(settings.report_every) || last {
             let tallies = std::mem::replace(
-                &mut self.tallies,
+                &mut self.progress.tallies,
                 vec![Tally::default(); self.measures.len()],
             );
             let done = (step - 1) % settings.report_every + 1;
