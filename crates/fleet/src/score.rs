@@ -49,9 +49,10 @@ impl Score {
         let z2 = Z_95 * Z_95;
         let centre = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);
         let half = Z_95 * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt() / (1.0 + z2 / n);
+        // At 0 and 1 the interval ends there exactly; rounding must not leave it short.
         Interval {
-            low: (centre - half).max(0.0),
-            high: (centre + half).min(1.0),
+            low: (centre - half).clamp(0.0, p),
+            high: (centre + half).clamp(p, 1.0),
         }
     }
 
