@@ -10,7 +10,6 @@
 #![forbid(unsafe_code)]
 
 mod contest;
-mod file;
 mod log;
 mod program;
 mod referee;
@@ -20,8 +19,8 @@ mod worker;
 pub mod zero;
 
 pub use contest::{Contest, ContestError, Entry};
-pub use file::write_whole;
 pub use log::{Log, LogError};
+pub use net::file::write_whole;
 pub use program::{Program, ProgramError};
 pub use referee::{Ending, Played, RefereeError, Rules, referee};
 pub use score::{Elo, Interval, Score};
