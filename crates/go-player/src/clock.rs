@@ -157,6 +157,15 @@ impl Clock {
         self.remaining
     }
 
+    /// The stones (Canadian) or periods (byo-yomi) left; `None` in the main time.
+    pub fn overtime_left(&self) -> Option<u32> {
+        match self.control {
+            TimeControl::Canadian { .. } if self.in_overtime => Some(self.stones_left),
+            TimeControl::ByoYomi { .. } if self.in_overtime => Some(self.periods_left),
+            _ => None,
+        }
+    }
+
     /// Takes the time of one finished move off the clock.
     pub fn spend(&mut self, elapsed: Centiseconds) {
         if self.control == TimeControl::Unlimited {

@@ -475,6 +475,40 @@ printsgf";
 }
 
 #[test]
+fn the_clocks_of_a_record_go_on_where_they_stood() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let record = "(;SZ[9]TM[600]OT[5x30 byo-yomi];B[ee]BL[580];W[ce]WL[9]OW[3];B[ge]BL[17]OB[5])";
+    std::fs::write(file("game.sgf"), record).unwrap();
+    std::fs::write(file("untimed.sgf"), "(;SZ[9];B[ee]BL[3])").unwrap();
+    let options = quick_options();
+    let (mut engine, answers, _) = engine(9, options, Personality::Tengen, Input::from_text(""));
+    let mut clocks = |line: &str| {
+        engine.handle(line).unwrap();
+        assert!(answers.take().starts_with('='), "{line}");
+        go::Color::BOTH.map(|color| engine.player().clock(color).to_string())
+    };
+    let at_the_end = [
+        "00:00:17, 5 period(s) of 30 seconds left",
+        "00:00:09, 3 period(s) of 30 seconds left",
+    ];
+    assert_eq!(clocks(&format!("loadsgf {}", file("game.sgf"))), at_the_end);
+    let before_the_second = clocks(&format!("loadsgf {} 2", file("game.sgf")));
+    assert_eq!(before_the_second, ["00:09:40", "00:10:00"]);
+    clocks(&format!("loadsgf {}", file("game.sgf")));
+    clocks(&format!("printsgf {}", file("printed.sgf")));
+    clocks("time_settings 60 0 0");
+    assert_eq!(
+        clocks(&format!("loadsgf {}", file("untimed.sgf"))),
+        ["00:01:00"; 2]
+    );
+    assert_eq!(
+        clocks(&format!("loadsgf {}", file("printed.sgf"))),
+        at_the_end
+    );
+}
+
+#[test]
 fn a_session_ends_with_quit_or_with_its_input() {
     for (text, expected) in [
         ("name\nquit\nversion\n", "= Tengen\n\n= \n\n"),

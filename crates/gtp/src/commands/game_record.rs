@@ -9,14 +9,14 @@ use std::{
 
 use go::{
     Color, Game, Point,
-    sgf::{self, NodeId, Overtime, Tree},
+    sgf::{self, NodeId, Tree},
 };
 use go_player::{
     Player,
     clock::{CENTISECONDS_PER_SECOND, Centiseconds, TimeControl},
 };
 
-use super::{board::score_text, write_file};
+use super::{board::score_text, record_time::RecordTime, write_file};
 use crate::{
     engine::{Answer, Engine},
     line::Request,
@@ -28,7 +28,7 @@ const MOVES_PER_LINE: usize = 10;
 const LARGEST_WITH_TT: usize = 19;
 const SECONDS_PER_DAY: u64 = 24 * 60 * 60;
 
-/// Loads the main line of a file, up to the position before a move.
+/// Loads the main line of a file, up to the position before a move; its clocks too, if it has any.
 pub fn loadsgf(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
     let Some((file, before_move)) = file_and_number(request) else {
         return Ok(Answer::failure("Missing filename."));
@@ -37,8 +37,9 @@ pub fn loadsgf(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
     Ok(loaded
         .and_then(|(game, time)| {
             engine.player.set_game(game).map_err(|e| e.to_string())?;
-            time.into_iter()
-                .for_each(|control| engine.player.set_time(control));
+            if let Some(time) = time {
+                time.set(&mut engine.player);
+            }
             Ok("")
         })
         .map_err(|error| format!("cannot load file: {error}"))
@@ -62,7 +63,7 @@ fn load(
     file: &str,
     before_move: Option<usize>,
     player: &Player,
-) -> Result<(Game, Option<TimeControl>), String> {
+) -> Result<(Game, Option<RecordTime>), String> {
     let bytes = fs::read(file).map_err(|error| error.to_string())?;
     let collection = sgf::read(&bytes).map_err(|error| error.to_string())?;
     let tree = collection.games.first().ok_or("there is no game in it")?;
@@ -71,7 +72,7 @@ fn load(
     if tree.komi().map_err(|error| error.to_string())?.is_none() {
         game.set_komi(player.game().komi());
     }
-    Ok((game, time_control(tree)))
+    Ok((game, RecordTime::at(tree, node)))
 }
 
 /// The last node of the main line before the given move, counted from 1.
@@ -86,25 +87,6 @@ fn node_before(tree: &Tree, before_move: usize) -> Result<NodeId, sgf::SgfError>
         last = node;
     }
     Ok(last)
-}
-
-fn time_control(tree: &Tree) -> Option<TimeControl> {
-    let limits = tree.time_limits().ok()?;
-    let centiseconds = |seconds: f64| (seconds * CENTISECONDS_PER_SECOND as f64) as Centiseconds;
-    let main = centiseconds(limits.main_seconds?);
-    Some(match limits.overtime {
-        Some(Overtime::Canadian { stones, seconds }) => TimeControl::Canadian {
-            main,
-            period: centiseconds(seconds),
-            stones,
-        },
-        Some(Overtime::ByoYomi { periods, seconds }) => TimeControl::ByoYomi {
-            main,
-            period: centiseconds(seconds),
-            periods,
-        },
-        _ => TimeControl::Absolute { main },
-    })
 }
 
 /// The game so far, in the answer or in a file.
@@ -189,8 +171,12 @@ fn write_time(player: &Player, text: &mut String) {
         let _ = write!(text, "OT[{overtime}]");
     }
     for color in Color::BOTH {
-        let left = seconds(player.clock(color).remaining());
-        let _ = write!(text, "{}L[{left}]", color_letter(color));
+        let clock = player.clock(color);
+        let letter = color_letter(color);
+        let _ = write!(text, "{letter}L[{}]", seconds(clock.remaining()));
+        if let Some(count) = clock.overtime_left() {
+            let _ = write!(text, "O{letter}[{count}]");
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod board;
 mod game_record;
 mod information;
 mod moves;
+mod record_time;
 mod setoption;
 mod time;
 mod training;

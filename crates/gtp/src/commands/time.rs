@@ -13,7 +13,7 @@ use crate::{
 /// What a game without a clock is played in.
 const NO_CLOCK_MINUTES: u32 = 30;
 /// No clock shows more: ten years.
-const MOST_SECONDS: f64 = 3.2e8;
+pub(super) const MOST_SECONDS: f64 = 3.2e8;
 
 pub fn time_settings(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
     let numbers = (number(request, 0), number(request, 1), number(request, 2));
