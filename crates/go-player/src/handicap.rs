@@ -1,11 +1,18 @@
 //! Where a player puts handicap stones when it may choose.
 
-use go::{BoardSize, Point};
+use go::{BoardSize, Color, Game, Point};
+use search::{Search, Settings, Task};
+
+use crate::player::Player;
 
 /// One stone is no handicap: it is Black's first move.
 pub(crate) const FEWEST_STONES: usize = 2;
 /// The closest lattice of stones.
 const CLOSEST: usize = 3;
+/// Visits for all stones that are searched for, and the least and the most for one of them.
+const ALL_VISITS: usize = 1600;
+const LEAST_VISITS: usize = 8;
+const MOST_VISITS: usize = 64;
 
 /// The most handicap stones: half the board.
 pub(crate) fn most_stones(size: BoardSize) -> usize {
@@ -41,6 +48,33 @@ pub(crate) fn free_points(
         points.push(best_next(&points)?);
     }
     Some(points)
+}
+
+impl Player {
+    /// Where a short search puts Black's next stone, with `missing` stones to go.
+    pub(crate) fn best_point_for_black(&self, placed: &[Point], missing: usize) -> Option<Point> {
+        let mut game = Game::new(self.game.size(), self.game.komi());
+        game.place_handicap(placed).ok()?;
+        game.set_to_move(Color::Black);
+        let visits = (ALL_VISITS / missing.max(1)).clamp(LEAST_VISITS, MOST_VISITS) as u64;
+        let visits = self.options.visits.map_or(visits, |most| most.min(visits));
+        let settings = Settings {
+            noise: None,
+            ..self
+                .options
+                .search_settings(self.memory_shares().tree_bytes)
+        };
+        let search = Search::new(self.options.seed);
+        search.run(
+            &self.position_of(&game),
+            &self.judge,
+            &settings,
+            &Task::visits(visits),
+        );
+        // A side so far ahead may want to pass.
+        let ranked = search.snapshot().moves;
+        ranked.iter().find_map(|candidate| candidate.mv.point())
+    }
 }
 
 /// Whether no stone touches `point`, not even diagonally.

@@ -229,7 +229,7 @@ impl Player {
     pub fn place_free_handicap(&mut self, stones: usize) -> Result<Vec<Point>, PlayerError> {
         self.check_untouched()?;
         let points = handicap::free_points(self.game.size(), stones, &mut |placed| {
-            self.best_point_for_black(placed)
+            self.best_point_for_black(placed, stones - placed.len())
         })
         .ok_or(PlayerError::Handicap)?;
         self.place_handicap(&points)?;
@@ -258,18 +258,6 @@ impl Player {
         } else {
             Err(PlayerError::BoardNotEmpty)
         }
-    }
-
-    /// Where the network would put Black's next stone.
-    fn best_point_for_black(&self, placed: &[Point]) -> Option<Point> {
-        let mut game = Game::new(self.game.size(), self.komi);
-        game.place_handicap(placed).ok()?;
-        game.set_to_move(Color::Black);
-        let opinion = self.judge.mean_opinion(&self.position_of(&game));
-        game.legal_points(Color::Black).max_by(|&a, &b| {
-            let policy = |point| opinion.policy[game.size().index(point)];
-            policy(a).total_cmp(&policy(b))
-        })
     }
 
     /// The current position as the search sees it.

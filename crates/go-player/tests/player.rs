@@ -232,3 +232,27 @@ fn time_is_taken_off_the_clock_and_ends_a_search() {
     assert!(thought.report.visits >= 1);
     assert!(matches!(thought.decision, Decision::Move(_)));
 }
+
+#[test]
+fn handicap_stones_beyond_the_lattice_are_searched_for() {
+    let most = 7 * 7 / 2;
+    let place = |seed| {
+        let mut player = player(Options {
+            seed,
+            ..options(40)
+        });
+        let points = player.place_free_handicap(most).unwrap();
+        assert_eq!(player.game().to_move(), Color::White);
+        assert_eq!(
+            player.tree_shape().nodes,
+            0,
+            "the game's own tree is left alone"
+        );
+        points
+    };
+    let points = place(1);
+    assert_eq!(points.iter().copied().collect::<PointSet>().len(), most);
+    assert_eq!(points, place(1), "with one thread, the seed decides");
+    let searched = (2..8).any(|seed| place(seed) != points);
+    assert!(searched, "and another seed sees the board another way");
+}
