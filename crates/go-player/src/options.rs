@@ -72,6 +72,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The most threads that can be asked for.
+    pub const MOST_THREADS: usize = 256;
+    /// The most positions of a batch.
+    pub const MOST_IN_BATCH: usize = 256;
+
     /// The options as the search spells them.
     pub(crate) fn search_settings(&self, tree_bytes: usize) -> Settings {
         let usual = Fpu::default();

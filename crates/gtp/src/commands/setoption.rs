@@ -12,7 +12,6 @@ use crate::{
 const INCORRECT: &str = "incorrect value";
 /// Zero stands for no limit.
 const MOST_VISITS: u64 = 1_000_000_000;
-const MOST_THREADS: usize = 256;
 
 /// One option: how it is announced, and how it is set.
 struct Entry {
@@ -85,13 +84,13 @@ static OPTIONS: &[Entry] = &[
         name: "Threads",
         kind: "type spin default 1 min 1 max 256",
         show: |o| o.threads.to_string(),
-        set: |o, v| within(v, 1..=MOST_THREADS).map(|n| o.threads = n),
+        set: |o, v| within(v, 1..=Options::MOST_THREADS).map(|n| o.threads = n),
     },
     Entry {
         name: "Batch Size",
         kind: "type spin default 1 min 1 max 256",
         show: |o| o.batch.to_string(),
-        set: |o, v| within(v, 1..=MOST_THREADS).map(|n| o.batch = n),
+        set: |o, v| within(v, 1..=Options::MOST_IN_BATCH).map(|n| o.batch = n),
     },
     Entry {
         name: "Time Management",

@@ -2,7 +2,7 @@
 
 use std::{
     fs::OpenOptions,
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
     path::PathBuf,
     process::ExitCode,
     thread,
@@ -27,6 +27,9 @@ const BENCHMARK_MOVES: [(Color, &str); 3] = [
     (Color::White, "D4"),
     (Color::Black, "C3"),
 ];
+/// Said to people; programs that speak the protocol know it.
+const FIRST_WORDS: &str =
+    "Ready for GTP commands: try `genmove black`, `showboard`, `list_commands`; `quit` ends.\n";
 /// What `leelaz` returns for every failure.
 const LEELAZ_FAILURE: u8 = 1;
 
@@ -267,6 +270,12 @@ fn serve(mut args: EngineArgs, personality: Personality) -> Result<()> {
     }
     let options = args.options()?;
     let mut outputs = args.outputs()?;
+    if args.threads > options.threads {
+        outputs.remark(&format!(
+            "Clamping threads to maximum = {}\n",
+            options.threads
+        ));
+    }
     outputs.remark(&format!(
         "Using {} thread(s).\nRNG seed: {}\n",
         options.threads, options.seed
@@ -290,6 +299,9 @@ fn serve(mut args: EngineArgs, personality: Personality) -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let input = Input::spawn(io::stdin());
     let at_a_prompt = personality == Personality::LeelaZero && !args.gtp;
+    if personality == Personality::Tengen && io::stdin().is_terminal() {
+        outputs.remark(FIRST_WORDS);
+    }
     let mut engine = Engine::new(player, input, outputs, personality, words.join(" "));
     if at_a_prompt {
         print_text(&format!("{LEELAZ_BANNER}\n"));
@@ -353,9 +365,9 @@ impl EngineArgs {
         Ok(Options {
             threads: match self.threads {
                 0 => processors,
-                threads => threads,
+                threads => threads.min(Options::MOST_THREADS),
             },
-            batch: self.batchsize.max(1),
+            batch: self.batchsize.clamp(1, Options::MOST_IN_BATCH),
             playouts,
             visits: limit(self.visits),
             lag: self.lagbuffer.max(0),
