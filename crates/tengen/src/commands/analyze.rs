@@ -33,7 +33,7 @@ pub struct Args {
     visits: u64,
 
     /// Threads to search with; 0 takes one for each processor
-    #[arg(short, long, default_value_t = 0, value_name = "N")]
+    #[arg(short, long, default_value_t = 0, value_name = "N", value_parser = terminal::count_up_to(Options::MOST_THREADS))]
     threads: usize,
 
     /// Seed of the search
@@ -66,6 +66,15 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let Some(mut tree) = collection.games.into_iter().next() else {
         bail!("{} holds no game", args.game.display());
     };
+    let output = args
+        .output
+        .unwrap_or_else(|| args.game.with_extension("analyzed.sgf"));
+    let picture = args
+        .graph
+        .unwrap_or_else(|| args.game.with_extension("analyzed.svg"));
+    for file in [&output, &picture] {
+        check_folder(file)?;
+    }
     let network = LoadedNetwork::find(args.weights.as_deref())?;
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let options = Options {
@@ -87,21 +96,29 @@ pub fn run(args: Args) -> Result<ExitCode> {
 
     let graph = winrate_svg(&review, &title(&tree), args.marks);
     review.annotate(&mut tree, args.marks);
-    let output = args
-        .output
-        .unwrap_or_else(|| args.game.with_extension("analyzed.sgf"));
-    let picture = args
-        .graph
-        .unwrap_or_else(|| args.game.with_extension("analyzed.svg"));
     write(&output, tree.to_string().as_bytes())?;
     write(&picture, graph.as_bytes())?;
-    if args.json {
-        println!("{}", to_json(&review, args.marks));
+    let text = if args.json {
+        format!("{}\n", to_json(&review, args.marks))
     } else {
-        print_summary(&review, args.marks);
-        println!("{}\n{}", output.display(), picture.display());
-    }
+        let files = format!("{}\n{}\n", output.display(), picture.display());
+        summary(&review, args.marks) + &files
+    };
+    terminal::print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A place that cannot be written to is better known before the analysis than after it.
+fn check_folder(file: &Path) -> Result<()> {
+    let folder = file.parent().filter(|folder| *folder != Path::new(""));
+    match folder {
+        Some(folder) if !folder.is_dir() => bail!(
+            "cannot write {}: there is no folder {}",
+            file.display(),
+            folder.display()
+        ),
+        _ => Ok(()),
+    }
 }
 
 fn title(tree: &Tree) -> String {
@@ -114,16 +131,17 @@ fn write(file: &Path, bytes: &[u8]) -> Result<()> {
     net::file::write_whole(file, bytes).with_context(|| format!("cannot write {}", file.display()))
 }
 
-fn print_summary(review: &Review, marks: usize) {
+fn summary(review: &Review, marks: usize) -> String {
     let dearest = review.largest_swings(marks);
     if dearest.is_empty() {
-        println!("no move lost anything");
+        return "no move lost anything\n".to_owned();
     }
+    let mut text = String::new();
     for swing in dearest {
         let before = &review.positions[swing.index - 1];
         let better = before.best_line.first().map(go::Move::to_string);
-        println!(
-            "move {:3}: {} {:4} lost {:4.1} %, better was {}",
+        text += &format!(
+            "move {:3}: {} {:4} lost {:4.1} %, better was {}\n",
             swing.move_number,
             swing.color,
             swing.mv.to_string(),
@@ -131,6 +149,7 @@ fn print_summary(review: &Review, marks: usize) {
             better.unwrap_or_else(|| "to pass".to_owned())
         );
     }
+    text
 }
 
 fn to_json(review: &Review, marks: usize) -> serde_json::Value {

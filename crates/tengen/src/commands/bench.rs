@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode, thread};
 
 use anyhow::Result;
-use go_player::{LoadedNetwork, bench};
+use go_player::{LoadedNetwork, Options, bench};
 
 use super::terminal;
 
@@ -16,7 +16,7 @@ pub struct Args {
     weights: Option<PathBuf>,
 
     /// Threads of the second search; 0 takes one for each processor
-    #[arg(short, long, default_value_t = 0, value_name = "N")]
+    #[arg(short, long, default_value_t = 0, value_name = "N", value_parser = terminal::count_up_to(Options::MOST_THREADS))]
     threads: usize,
 
     /// Seconds for each size of batch
@@ -54,29 +54,30 @@ pub fn run(args: Args) -> Result<ExitCode> {
     )?;
     bar.finish_and_clear();
     if args.json {
-        println!("{}", serde_json::to_string(&figures)?);
+        terminal::print(&format!("{}\n", serde_json::to_string(&figures)?))?;
         return Ok(ExitCode::SUCCESS);
     }
-    println!(
-        "{}: {} blocks of {} filters",
+    let mut text = format!(
+        "{}: {} blocks of {} filters\n",
         network.file.display(),
         network.blocks,
         network.filters
     );
     for speed in &figures.evaluations {
-        println!(
-            "{:8.1} evaluations/s in batches of {}",
+        text += &format!(
+            "{:8.1} evaluations/s in batches of {}\n",
             speed.per_second, speed.batch
         );
     }
     let alone = figures.searches[0].per_second;
     for speed in &figures.searches {
-        println!(
-            "{:8.1} playouts/s with {} thread(s), {:.2} times one thread",
+        text += &format!(
+            "{:8.1} playouts/s with {} thread(s), {:.2} times one thread\n",
             speed.per_second,
             speed.threads,
             speed.per_second / alone
         );
     }
+    terminal::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

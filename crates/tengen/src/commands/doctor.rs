@@ -5,6 +5,8 @@ use std::{path::PathBuf, process::ExitCode};
 use anyhow::Result;
 use go_player::doctor::{self, State};
 
+use super::terminal;
+
 /// Exit code when something does not work.
 const EXIT_UNWELL: u8 = 1;
 
@@ -24,8 +26,9 @@ pub struct Args {
 /// Runs the command; the exit code is 1 if something does not work.
 pub fn run(args: Args) -> Result<ExitCode> {
     let findings = doctor::examine(args.weights.as_deref());
+    let mut text = String::new();
     if args.json {
-        println!("{}", serde_json::to_string(&findings)?);
+        text += &format!("{}\n", serde_json::to_string(&findings)?);
     } else {
         for finding in &findings {
             let sign = match finding.state {
@@ -33,9 +36,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
                 State::Note => "note",
                 State::Bad => "BAD ",
             };
-            println!("{sign}  {:<10}  {}", finding.subject, finding.text);
+            text += &format!("{sign}  {:<10}  {}\n", finding.subject, finding.text);
         }
     }
+    terminal::print(&text)?;
     let is_unwell = findings.iter().any(|finding| finding.state == State::Bad);
     Ok(if is_unwell {
         ExitCode::from(EXIT_UNWELL)

@@ -1,12 +1,27 @@
 //! What the terminal can show.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
+use anyhow::Context;
+use clap::builder::RangedU64ValueParser;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Whether to print in colour: to a terminal whose user did not say no.
 pub fn is_colored() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
+/// Reads a number from 0 to `most`, for options.
+pub fn count_up_to(most: usize) -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(0..=most as u64)
+}
+
+/// Prints to standard output. A reader who leaves early is an error like any other, not a panic.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .context("standard output closed early")
 }
 
 /// A progress bar on stderr, hidden when that is not a terminal.
