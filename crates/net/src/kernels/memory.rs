@@ -2,12 +2,14 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::ptr::NonNull;
 
-const CACHE_LINE: usize = 64;
+use rayon::prelude::*;
+
+pub(crate) const CACHE_LINE: usize = 64;
 /// The size of a huge page on x86-64 and 64-bit ARM.
 const HUGE_PAGE: usize = 2 << 20;
 
@@ -15,6 +17,8 @@ const HUGE_PAGE: usize = 2 << 20;
 pub(crate) struct Buffer {
     start: NonNull<f32>,
     len: usize,
+    /// What was asked of the allocator: `start` lies within, on the next boundary.
+    memory: NonNull<u8>,
 }
 
 // SAFETY: a Buffer owns its memory alone, as a Box<[f32]> does.
@@ -28,32 +32,53 @@ impl Buffer {
             return Self {
                 start: NonNull::dangling(),
                 len,
+                memory: NonNull::dangling(),
             };
         }
-        let layout = Self::layout(len);
+        let (layout, boundary) = Self::layout(len);
         // SAFETY: the layout's size is not zero.
         let memory = unsafe { alloc_zeroed(layout) };
-        let Some(start) = NonNull::new(memory.cast::<f32>()) else {
+        let Some(memory) = NonNull::new(memory) else {
             handle_alloc_error(layout)
         };
+        // SAFETY: the layout has room for a boundary more than the numbers take.
+        let start = unsafe { memory.add(memory.align_offset(boundary)) };
         #[cfg(target_os = "linux")]
-        if layout.align() == HUGE_PAGE {
+        if boundary == HUGE_PAGE {
             // Streaming hundreds of megabytes of weights through 4 KiB pages spends a tenth of the time on address
             // translation. A refusal costs nothing but that, so the result is not looked at.
             // SAFETY: the range was just allocated; the advice changes how it is backed, not what it holds.
-            unsafe { libc::madvise(memory.cast(), layout.size(), libc::MADV_HUGEPAGE) };
+            unsafe {
+                libc::madvise(
+                    start.as_ptr().cast(),
+                    len * size_of::<f32>(),
+                    libc::MADV_HUGEPAGE,
+                )
+            };
         }
-        Self { start, len }
+        Self {
+            start: start.cast(),
+            len,
+            memory,
+        }
     }
 
-    fn layout(len: usize) -> Layout {
+    /// What to ask for, and the boundary to start on within it.
+    ///
+    /// Asked for the boundary itself, the allocator would write the zeros instead of taking fresh pages from the
+    /// system, which are zero already, and they would be small ones: the advice came too late.
+    fn layout(len: usize) -> (Layout, usize) {
         let bytes = len * size_of::<f32>();
-        let align = if bytes >= HUGE_PAGE {
+        let boundary = if bytes >= HUGE_PAGE {
             HUGE_PAGE
         } else {
             CACHE_LINE
         };
-        Layout::from_size_align(bytes, align).expect("a buffer is smaller than the address space")
+        let layout = Layout::from_size_align(bytes + boundary, align_of::<f32>());
+        (
+            layout.expect("a buffer is smaller than the address space"),
+            boundary,
+        )
     }
 }
 
@@ -61,7 +86,7 @@ impl Drop for Buffer {
     fn drop(&mut self) {
         if self.len > 0 {
             // SAFETY: allocated in `zeroed` with the same layout, and not freed before.
-            unsafe { dealloc(self.start.as_ptr().cast(), Self::layout(self.len)) }
+            unsafe { dealloc(self.memory.as_ptr(), Self::layout(self.len).0) }
         }
     }
 }
@@ -90,24 +115,31 @@ pub(crate) enum Bytes {
     Unpacked(Vec<u8>),
 }
 
+/// A thread reads this much of a file at a time.
+const PIECE: usize = 4 << 20;
+
 impl Bytes {
     /// Reads a whole file into memory on huge pages: a quarter of a gigabyte of text is not worth 65,000 page faults.
+    /// Large files are read by all cores, since it is them who copy.
     pub(crate) fn read(file: &Path) -> io::Result<Self> {
         let mut open = File::open(file)?;
         let expected = usize::try_from(open.metadata()?.len()).unwrap_or(0);
         let mut memory = Buffer::zeroed(expected.div_ceil(size_of::<f32>()));
-        let mut len = 0;
-        while len < expected {
-            match open.read(&mut memory.bytes_mut()[len..expected]) {
-                Ok(0) => break,
-                Ok(count) => len += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let bytes = Self::Read { memory, len };
+        let pieces = memory.bytes_mut()[..expected].par_chunks_mut(PIECE);
+        pieces.enumerate().try_for_each(|(index, piece)| {
+            let mut open = File::open(file)?;
+            open.seek(SeekFrom::Start((index * PIECE) as u64))?;
+            open.read_exact(piece)
+        })?;
+        let bytes = Self::Read {
+            memory,
+            len: expected,
+        };
         // A pipe has no length, and a file may have grown meanwhile.
         let mut rest = Vec::new();
+        if expected > 0 {
+            open.seek(SeekFrom::Start(expected as u64))?;
+        }
         open.read_to_end(&mut rest)?;
         Ok(if rest.is_empty() {
             bytes
