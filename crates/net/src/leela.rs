@@ -319,6 +319,13 @@ impl LeelaNetwork {
                 expected: format!("{} for {} blocks", shape.lines() - 1, shape.blocks),
             });
         }
+        let network = Self::assemble(version, shape, rows);
+        network.check()?;
+        Ok(network)
+    }
+
+    /// Builds a network from rows that are known to be right.
+    fn assemble(version: LeelaVersion, shape: LeelaShape, rows: Vec<Vec<f32>>) -> Self {
         let mut rows = rows.into_iter();
         let mut next = || rows.next().unwrap_or_default();
         let mut conv = || ConvRows {
@@ -349,7 +356,7 @@ impl LeelaNetwork {
             bias: next(),
         };
         let size = shape.size;
-        let network = Self {
+        Self {
             version,
             size,
             input,
@@ -359,9 +366,7 @@ impl LeelaNetwork {
             value_conv,
             value_hidden,
             value_output,
-        };
-        network.check()?;
-        Ok(network)
+        }
     }
 
     /// Checks the length of every row and every number in it.

@@ -14,7 +14,18 @@ impl LeelaNetwork {
     ///
     /// Its outputs are [`POLICY`], [`VALUE`] and [`VALUE_LOGIT`].
     pub fn to_network(&self) -> Network {
-        self.clone().into_network()
+        // Nearly all of a network is its blocks, which all cores copy.
+        let copy = Self {
+            blocks: self.blocks.par_iter().cloned().collect(),
+            input: self.input.clone(),
+            policy_conv: self.policy_conv.clone(),
+            policy_dense: self.policy_dense.clone(),
+            value_conv: self.value_conv.clone(),
+            value_hidden: self.value_hidden.clone(),
+            value_output: self.value_output.clone(),
+            ..*self
+        };
+        copy.into_network()
     }
 
     /// [`to_network`](Self::to_network) without a copy of the weights.
