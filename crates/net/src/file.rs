@@ -16,8 +16,6 @@ use crate::network::Network;
 pub struct NetworkFile {
     /// The network itself.
     pub content: NetworkContent,
-    /// SHA-256 of the file, unpacked if it was gzip: for Leela Zero files their official name.
-    pub sha256: String,
     /// Bytes on disk.
     pub bytes: u64,
 }
@@ -47,12 +45,15 @@ impl NetworkFile {
         let text = read_text(file)?;
         let bytes = fs::metadata(file).map_or(text.len() as u64, |about| about.len());
         let content = parse(file, &text)?;
-        Ok(Self {
-            content,
-            sha256: sha256_of_text(&text),
-            bytes,
-        })
+        Ok(Self { content, bytes })
     }
+}
+
+/// SHA-256 of a file, unpacked if it is gzip: for Leela Zero files their official name.
+///
+/// Nothing that loads a network waits for it.
+pub fn sha256(file: &Path) -> Result<String, LoadError> {
+    Ok(sha256_of_text(&read_text(file)?))
 }
 
 /// The network in a file of either kind: Leela Zero text, plain or gzip, or the compact format.

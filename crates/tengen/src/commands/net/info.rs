@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use net::compare::statistics;
-use net::file::{NetworkContent, NetworkFile};
+use net::file::{NetworkContent, NetworkFile, sha256};
 use serde_json::json;
 
 /// Print shape, version, hash and statistics of a network file.
@@ -25,6 +25,7 @@ pub struct Args {
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let file = NetworkFile::load(&args.file)?;
+    let sha256 = sha256(&args.file)?;
     let network = file.content.to_network();
     let layers = statistics(&network);
     let (format, shape) = match &file.content {
@@ -53,7 +54,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         println!(
             "{}",
             json!({
-                "file": args.file, "format": format, "sha256": file.sha256, "bytes": file.bytes,
+                "file": args.file, "format": format, "sha256": sha256, "bytes": file.bytes,
                 "parameters": network.parameters(),
                 "input": {"planes": input.planes, "height": input.height, "width": input.width},
                 "outputs": outputs,
@@ -69,7 +70,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     println!("file        {} ({} bytes)", args.file.display(), file.bytes);
     println!("format      {format}");
-    println!("sha256      {}", file.sha256);
+    println!("sha256      {sha256}");
     println!(
         "input       {} planes of {}x{}",
         input.planes, input.height, input.width
