@@ -61,6 +61,10 @@ const LONGEST_WARM_UP: Duration = Duration::from_secs(60);
 /// Boards of the networks that take turns.
 const SIZES: [usize; 7] = [2, 5, 7, 9, 13, 19, 25];
 
+/// The board and the planes of one group of the network that has two.
+const GROUPED_SIZE: usize = 11;
+const GROUP: usize = 32;
+
 /// Runs for `options.duration`, calling `tick` from this thread every `pause`.
 pub fn soak(options: SoakOptions, pause: Duration, tick: impl Fn(Duration)) -> SoakReport {
     let pairs: Vec<(Plan, Reference)> = networks(options.seed)
@@ -133,8 +137,25 @@ fn networks(seed: u64) -> Vec<Network> {
                 .to_network()
         })
         .collect();
+    networks.push(two_groups(seed));
     networks.push(safety_network(seed));
     networks
+}
+
+/// A network whose tower falls into two halves that know nothing of each other, as a grafted one's does.
+fn two_groups(seed: u64) -> Network {
+    let shape = LeelaShape::stock(GROUPED_SIZE, 2, 2 * GROUP);
+    let mut leela = LeelaNetwork::random(LeelaVersion::V1, shape, seed);
+    for conv in leela.blocks.iter_mut().flatten() {
+        let kernels = conv.weights.chunks_exact_mut(9).enumerate();
+        for (pair, kernel) in kernels {
+            let (output, input) = (pair / shape.filters, pair % shape.filters);
+            if output / GROUP != input / GROUP {
+                kernel.fill(0.0);
+            }
+        }
+    }
+    leela.to_network()
 }
 
 struct Worker<'a> {
@@ -193,6 +214,20 @@ fn resident_bytes() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::Layer;
+
+    #[test]
+    fn the_grouped_network_has_two_groups_in_every_block() {
+        let network = two_groups(1);
+        for layer in &network.trunk[1..] {
+            let Layer::Residual { body, .. } = layer else {
+                panic!("a tower is made of residuals")
+            };
+            for layer in body {
+                assert!(matches!(layer, Layer::Conv(conv) if conv.groups.len() == 2));
+            }
+        }
+    }
 
     #[test]
     fn a_short_soak_stays_right() {
