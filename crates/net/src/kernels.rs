@@ -11,16 +11,17 @@
 //! are read and written in whole cache lines, and one matrix kernel of 6 rows by 16 columns serves convolutions, 1x1
 //! convolutions and dense layers.
 
-mod lanes;
+pub(crate) mod lanes;
 
 pub(crate) mod gemm;
 pub(crate) mod memory;
 pub(crate) mod sparse;
 pub(crate) mod tile;
 pub(crate) mod tiling;
+pub(crate) mod weights;
 pub(crate) mod winograd;
 
-pub use lanes::Isa;
+pub use lanes::{Isa, LANES};
 
 /// Planes, inputs and outputs are handled this many at a time: one cache line of f32.
 pub(crate) const BLOCK: usize = 16;

@@ -18,6 +18,23 @@ pub struct Dense {
     pub weights: Param,
     /// Bias.
     pub bias: Param,
+    memory: Memory,
+}
+
+/// Packed operands, kept so that a step allocates nothing.
+#[derive(Default)]
+struct Memory {
+    forward: Packed,
+    backward: Packed,
+    lanes: Vec<LaneMemory>,
+}
+
+/// What a thread needs for its share of the gradient.
+#[derive(Default)]
+struct LaneMemory {
+    inputs: Packed,
+    weights: Vec<f32>,
+    bias: Vec<f32>,
 }
 
 /// How a dense layer starts.
@@ -69,21 +86,24 @@ impl Dense {
                 random,
             ),
             bias: Param::constant(format!("{name}/bias"), &[outputs], start.bias, false),
+            memory: Memory::default(),
         }
     }
 
     /// `output = act(W·input + b + skip)`.
     fn apply(
-        &self,
+        &mut self,
         input: &Batch,
         skip: Option<&Batch>,
         output: &mut Batch,
         workers: &mut Workers,
     ) {
         let (stride_in, stride_out) = (padded(self.inputs), padded(self.outputs));
+        let (outputs, slope) = (self.outputs, self.slope);
         let shares = workers.shares(input.samples());
-        let mut packed = Packed::default();
+        let packed = &mut self.memory.forward;
         packed.transposed(&self.weights.values, self.inputs, self.outputs);
+        let (packed, bias) = (&*packed, &self.bias.values);
         let skips = skip.map(|skip| split(&skip.values, stride_out, &shares));
         let jobs = split(&input.values, stride_in, &shares)
             .into_iter()
@@ -94,21 +114,21 @@ impl Dense {
             gemm(
                 x.len() / stride_in,
                 rows(x, stride_in),
-                &packed,
+                packed,
                 y,
                 stride_out,
                 false,
             );
             for (index, row) in y.chunks_exact_mut(stride_out).enumerate() {
                 if let Some(skips) = &skips {
-                    let skip = &skips[lane][index * stride_out..][..self.outputs];
+                    let skip = &skips[lane][index * stride_out..][..outputs];
                     row.iter_mut()
                         .zip(skip)
                         .for_each(|(value, skip)| *value += skip);
                 }
-                for (value, bias) in row.iter_mut().zip(&self.bias.values) {
+                for (value, bias) in row.iter_mut().zip(bias) {
                     let sum = *value + bias;
-                    *value = if sum > 0.0 { sum } else { self.slope * sum };
+                    *value = if sum > 0.0 { sum } else { slope * sum };
                 }
             }
         });
@@ -125,74 +145,66 @@ impl Dense {
         let (inputs, outputs) = (self.inputs, self.outputs);
         let (stride_in, stride_out) = (padded(inputs), padded(outputs));
         let shares = workers.shares(input.samples());
-        let mut packed = Packed::default();
+        let Memory {
+            backward, lanes, ..
+        } = &mut self.memory;
+        lanes.resize_with(shares.len(), LaneMemory::default);
         let mut accumulate = false;
         let wanted: Vec<&mut [f32]> = match input_gradient {
             Some((wanted, add)) => {
                 accumulate = add;
-                packed.rows(&self.weights.values, outputs, inputs, inputs);
+                backward.rows(&self.weights.values, outputs, inputs, inputs);
                 split_mut(&mut wanted.values, stride_in, &shares)
             }
             None => shares.iter().map(|_| Default::default()).collect(),
         };
-        let jobs = split(&input.values, stride_in, &shares)
+        let backward = &*backward;
+        let mut jobs: Vec<_> = split(&input.values, stride_in, &shares)
             .into_iter()
             .zip(split(&gradient.values, stride_out, &shares))
             .zip(wanted)
+            .zip(lanes.iter_mut().map(|lane| Share { lane, own: None }))
             .collect();
-        let partial = workers.each(jobs, |((x, dy), dx): ((&[f32], &[f32]), &mut [f32]), _| {
+        // The first thread adds to the gradient itself, the others to memory of their own.
+        if let Some((_, share)) = jobs.first_mut() {
+            share.own = Some(&mut self.weights.gradient);
+        }
+        workers.each(jobs, |(((x, dy), dx), share), _| {
             let samples = dy.len() / stride_out;
-            let mut right = Packed::default();
+            let LaneMemory {
+                inputs: right,
+                weights,
+                bias,
+            } = share.lane;
             right.rows(x, samples, inputs, stride_in);
-            let mut dw = vec![0.0; outputs * stride_in];
+            let dw = share.own.unwrap_or_else(|| {
+                weights.clear();
+                weights.resize(outputs * inputs, 0.0);
+                weights
+            });
             let outputs_by_samples = Left {
                 values: dy,
                 row_stride: 1,
                 depth_stride: stride_out,
             };
-            gemm(
-                outputs,
-                outputs_by_samples,
-                &right,
-                &mut dw,
-                stride_in,
-                false,
-            );
-            let mut db = vec![0.0; outputs];
+            gemm(outputs, outputs_by_samples, right, dw, inputs, true);
+            bias.clear();
+            bias.resize(outputs, 0.0);
             for row in dy.chunks_exact(stride_out) {
-                db.iter_mut()
+                bias.iter_mut()
                     .zip(row)
                     .for_each(|(sum, value)| *sum += value);
             }
             if !dx.is_empty() {
-                gemm(
-                    samples,
-                    rows(dy, stride_out),
-                    &packed,
-                    dx,
-                    stride_in,
-                    accumulate,
-                );
+                let dy = rows(dy, stride_out);
+                gemm(samples, dy, backward, dx, stride_in, accumulate);
             }
-            (dw, db)
         });
-        for (dw, db) in partial {
-            for (target, row) in self
-                .weights
-                .gradient
-                .chunks_exact_mut(inputs)
-                .zip(dw.chunks_exact(stride_in))
-            {
-                target
-                    .iter_mut()
-                    .zip(row)
-                    .for_each(|(sum, value)| *sum += value);
-            }
-            self.bias
-                .gradient
-                .iter_mut()
-                .zip(&db)
-                .for_each(|(sum, value)| *sum += value);
+        for lane in &lanes[..shares.len()] {
+            add(&mut self.bias.gradient, &lane.bias);
+        }
+        for lane in &lanes[1..shares.len()] {
+            add(&mut self.weights.gradient, &lane.weights);
         }
     }
 
@@ -219,6 +231,18 @@ impl Dense {
             })
             .collect()
     }
+}
+
+/// A thread's memory, and the gradient itself if it may write to that.
+struct Share<'a> {
+    lane: &'a mut LaneMemory,
+    own: Option<&'a mut Vec<f32>>,
+}
+
+fn add(sums: &mut [f32], values: &[f32]) {
+    sums.iter_mut()
+        .zip(values)
+        .for_each(|(sum, value)| *sum += value);
 }
 
 fn rows(values: &[f32], stride: usize) -> Left<'_> {

@@ -66,44 +66,84 @@ impl Gemm<'_> {
 impl Job for Gemm<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
+        for (index, panel) in self.panels.iter().enumerate() {
+            let weights = &self.weights[panel.offset..];
+            let task = PanelProduct {
+                rows: self.rows,
+                depth: panel.depth,
+                input: self.input[panel.first_block * self.input_stride..].as_ptr(),
+                input_stride: self.input_stride,
+                weights: weights.as_ptr(),
+                next_weights: weights.as_ptr().wrapping_add(panel.len()),
+                output: self.output[index * self.output_stride..].as_mut_ptr(),
+                output_stride: BLOCK,
+                accumulate: false,
+            };
+            // SAFETY: `Gemm::run` has checked that all rows of every block, the panel's weights and the rows of its
+            // outputs lie within the three slices.
+            unsafe { task.run::<L>() };
+        }
+    }
+}
+
+/// The product of some rows with one panel.
+pub(crate) struct PanelProduct {
+    pub(crate) rows: usize,
+    pub(crate) depth: usize,
+    /// `[block][row][16]`.
+    pub(crate) input: *const f32,
+    /// From one block of inputs to the next.
+    pub(crate) input_stride: usize,
+    /// `[input][16]`.
+    pub(crate) weights: *const f32,
+    /// The panel that is needed after this one: it is asked for meanwhile.
+    pub(crate) next_weights: *const f32,
+    pub(crate) output: *mut f32,
+    /// From one row of outputs to the next.
+    pub(crate) output_stride: usize,
+    /// Add to what is there.
+    pub(crate) accumulate: bool,
+}
+
+impl PanelProduct {
+    /// # Safety
+    ///
+    /// All rows of every block that `depth` inputs reach, the weights and a line for every row of output lie in memory
+    /// that may be read or written.
+    #[inline(always)]
+    pub(crate) unsafe fn run<L: Lanes>(self) {
         let strips = self.rows.div_ceil(ROWS);
         // Strips of nearly equal height: a strip of one or two rows would wait for its own sums.
         let (height, taller) = (self.rows / strips, self.rows % strips);
-        for (index, panel) in self.panels.iter().enumerate() {
-            let lines_ahead = BLOCK.div_ceil(strips);
-            let mut row = 0;
-            for strip in 0..strips {
-                let strip_rows = height + usize::from(strip < taller);
-                let input = &self.input[panel.first_block * self.input_stride + row * BLOCK..];
-                let output = &mut self.output[index * self.output_stride + row * BLOCK..];
-                let weights = &self.weights[panel.offset..];
-                let task = Strip {
-                    depth: panel.depth,
-                    input: input.as_ptr(),
-                    input_stride: self.input_stride,
-                    weights: weights.as_ptr(),
-                    // The next panel, one share of it during each strip of this one.
-                    ahead: weights
-                        .as_ptr()
-                        .wrapping_add(panel.len() + strip * lines_ahead * BLOCK),
-                    lines_ahead,
-                    lines_step: strips * lines_ahead * BLOCK,
-                    output: output.as_mut_ptr(),
-                };
-                // SAFETY: `Gemm::run` has checked that all rows of every block, the panel's weights and the rows of
-                // its outputs lie within the three slices.
-                unsafe {
-                    match strip_rows {
-                        1 => task.run::<L, 1>(),
-                        2 => task.run::<L, 2>(),
-                        3 => task.run::<L, 3>(),
-                        4 => task.run::<L, 4>(),
-                        5 => task.run::<L, 5>(),
-                        _ => task.run::<L, ROWS>(),
-                    }
+        // The next panel, one share of it during each strip of this one.
+        let lines_ahead = BLOCK.div_ceil(strips);
+        let mut row = 0;
+        for strip in 0..strips {
+            let strip_rows = height + usize::from(strip < taller);
+            let task = Strip {
+                depth: self.depth,
+                input: self.input.wrapping_add(row * BLOCK),
+                input_stride: self.input_stride,
+                weights: self.weights,
+                ahead: self.next_weights.wrapping_add(strip * lines_ahead * BLOCK),
+                lines_ahead,
+                lines_step: strips * lines_ahead * BLOCK,
+                output: self.output.wrapping_add(row * self.output_stride),
+                output_stride: self.output_stride,
+                accumulate: self.accumulate,
+            };
+            // SAFETY: these rows are among those that the caller speaks of.
+            unsafe {
+                match strip_rows {
+                    1 => task.run::<L, 1>(),
+                    2 => task.run::<L, 2>(),
+                    3 => task.run::<L, 3>(),
+                    4 => task.run::<L, 4>(),
+                    5 => task.run::<L, 5>(),
+                    _ => task.run::<L, ROWS>(),
                 }
-                row += strip_rows;
             }
+            row += strip_rows;
         }
     }
 }
@@ -117,6 +157,8 @@ struct Strip {
     lines_ahead: usize,
     lines_step: usize,
     output: *mut f32,
+    output_stride: usize,
+    accumulate: bool,
 }
 
 impl Strip {
@@ -126,7 +168,7 @@ impl Strip {
     /// be read or written.
     #[inline(always)]
     unsafe fn run<L: Lanes, const R: usize>(self) {
-        let mut sums = [[L::splat(0.0); 2]; R];
+        let mut sums = [[L::zero(); 2]; R];
         let mut input = self.input;
         let mut weights = self.weights;
         let mut ahead = self.ahead;
@@ -136,7 +178,7 @@ impl Strip {
             }
             for k in 0..BLOCK {
                 // SAFETY: input `k` of the block and its line of weights exist, see above.
-                unsafe { step(&mut sums, input.add(k), weights.add(k * BLOCK)) };
+                unsafe { step(&mut sums, input.add(k), BLOCK, weights.add(k * BLOCK)) };
             }
             input = input.wrapping_add(self.input_stride);
             weights = weights.wrapping_add(BLOCK * BLOCK);
@@ -144,37 +186,64 @@ impl Strip {
         }
         for k in 0..self.depth % BLOCK {
             // SAFETY: input `k` of the block and its line of weights exist, see above.
-            unsafe { step(&mut sums, input.add(k), weights.add(k * BLOCK)) };
+            unsafe { step(&mut sums, input.add(k), BLOCK, weights.add(k * BLOCK)) };
         }
-        for (row, sum) in sums.iter().enumerate() {
-            // SAFETY: `R` rows of output may be written.
-            unsafe {
-                sum[0].store(self.output.add(row * BLOCK));
-                sum[1].store(self.output.add(row * BLOCK + LANES));
+        // SAFETY: `R` rows of output may be written.
+        unsafe { keep(&sums, self.output, self.output_stride, self.accumulate) };
+    }
+}
+
+/// Adds one input of every row, times its line of weights: the innermost of all loops here.
+///
+/// # Safety
+///
+/// A number can be read at `input` and at `R - 1` strides from it, `N` vectors of weights at `weights`.
+#[inline(always)]
+pub(crate) unsafe fn step<L: Lanes, const R: usize, const N: usize>(
+    sums: &mut [[L; N]; R],
+    input: *const f32,
+    row_stride: usize,
+    weights: *const f32,
+) {
+    // SAFETY: the caller says so.
+    unsafe {
+        let mut line = [L::zero(); N];
+        for (vector, numbers) in line.iter_mut().enumerate() {
+            *numbers = L::load(weights.add(vector * LANES));
+        }
+        for (row, sums) in sums.iter_mut().enumerate() {
+            let number = L::splat(*input.add(row * row_stride));
+            for (sum, &numbers) in sums.iter_mut().zip(&line) {
+                *sum = number.mul_add(numbers, *sum);
             }
         }
     }
 }
 
-/// Adds one input of every row, times its line of weights.
+/// Writes the sums of a strip, or adds them to what is there.
 ///
 /// # Safety
 ///
-/// `R` rows of blocks can be read at `input`, one line of weights at `weights`.
+/// `N` vectors can be read and written at `output` and at `R - 1` strides from it.
 #[inline(always)]
-unsafe fn step<L: Lanes, const R: usize>(
-    sums: &mut [[L; 2]; R],
-    input: *const f32,
-    weights: *const f32,
+pub(crate) unsafe fn keep<L: Lanes, const R: usize, const N: usize>(
+    sums: &[[L; N]; R],
+    output: *mut f32,
+    row_stride: usize,
+    accumulate: bool,
 ) {
-    // SAFETY: the caller says so.
-    unsafe {
-        let left = L::load(weights);
-        let right = L::load(weights.add(LANES));
-        for (row, sum) in sums.iter_mut().enumerate() {
-            let number = L::splat(*input.add(row * BLOCK));
-            sum[0] = number.mul_add(left, sum[0]);
-            sum[1] = number.mul_add(right, sum[1]);
+    for (row, sums) in sums.iter().enumerate() {
+        for (vector, &sum) in sums.iter().enumerate() {
+            // SAFETY: the caller says so.
+            unsafe {
+                let to = output.add(row * row_stride + vector * LANES);
+                let sum = if accumulate {
+                    sum.add(L::load(to))
+                } else {
+                    sum
+                };
+                sum.store(to);
+            }
         }
     }
 }

@@ -57,6 +57,15 @@ pub(crate) trait Lanes: Copy {
     ///
     /// Eight numbers can be written at `to`.
     unsafe fn store(self, to: *mut f32);
+    /// The same for what is not read again soon, past the caches; [`finish_streaming`](Self::finish_streaming) must
+    /// follow before anyone else reads it.
+    ///
+    /// # Safety
+    ///
+    /// Eight numbers can be written at `to`, which is a multiple of 32 bytes.
+    unsafe fn stream(self, to: *mut f32);
+    /// Makes all that was [streamed](Self::stream) visible to other threads.
+    fn finish_streaming();
     fn splat(number: f32) -> Self;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
@@ -68,6 +77,21 @@ pub(crate) trait Lanes: Copy {
     fn prefetch(line: *const f32);
     /// A bit for every lane that is not zero, and one for every lane that is 1.
     fn nonzero_and_ones(self) -> (u32, u32);
+    /// `positive` where `self > 0`, else `other`.
+    fn where_positive(self, positive: Self, other: Self) -> Self;
+
+    #[inline(always)]
+    fn zero() -> Self {
+        Self::splat(0.0)
+    }
+
+    #[inline(always)]
+    fn to_array(self) -> [f32; LANES] {
+        let mut array = [0.0; LANES];
+        // SAFETY: the array holds exactly eight numbers.
+        unsafe { self.store(array.as_mut_ptr()) };
+        array
+    }
 }
 
 /// `LANES_OF[mask]`: the lanes whose bits are set in `mask`, in order, then anything.
@@ -90,8 +114,11 @@ const fn lanes_of_masks() -> [[u32; LANES]; 1 << LANES] {
     table
 }
 
-/// Numbers in a [`Lanes`].
-pub(crate) const LANES: usize = 8;
+/// Numbers of a vector, whatever the processor: eight f32.
+pub const LANES: usize = 8;
+
+/// Every 64-bit ARM processor has a fused multiply-add; elsewhere it may be a slow function call.
+const FUSED: bool = cfg!(target_arch = "aarch64");
 
 /// The kind that needs nothing.
 #[derive(Clone, Copy)]
@@ -116,6 +143,13 @@ impl Lanes for Portable {
         unsafe { to.cast::<[f32; LANES]>().write(self.0) }
     }
     #[inline(always)]
+    unsafe fn stream(self, to: *mut f32) {
+        // SAFETY: the caller says that eight numbers can be written here.
+        unsafe { self.store(to) }
+    }
+    #[inline(always)]
+    fn finish_streaming() {}
+    #[inline(always)]
     fn splat(number: f32) -> Self {
         Self([number; LANES])
     }
@@ -137,7 +171,11 @@ impl Lanes for Portable {
     }
     #[inline(always)]
     fn mul_add(self, factor: Self, addend: Self) -> Self {
-        // Not f32::mul_add, which is a slow function call where the processor has no such instruction.
+        if FUSED {
+            return Self(std::array::from_fn(|lane| {
+                self.0[lane].mul_add(factor.0[lane], addend.0[lane])
+            }));
+        }
         self.mul(factor).add(addend)
     }
     #[inline(always)]
@@ -150,6 +188,16 @@ impl Lanes for Portable {
             ones |= u32::from(number == 1.0) << lane;
         }
         (nonzero, ones)
+    }
+    #[inline(always)]
+    fn where_positive(self, positive: Self, other: Self) -> Self {
+        Self(std::array::from_fn(|lane| {
+            if self.0[lane] > 0.0 {
+                positive.0[lane]
+            } else {
+                other.0[lane]
+            }
+        }))
     }
 }
 
@@ -200,6 +248,16 @@ mod avx2 {
             unsafe { _mm256_storeu_ps(to, self.0) }
         }
         #[inline(always)]
+        unsafe fn stream(self, to: *mut f32) {
+            // SAFETY: the caller says that eight numbers can be written here, on a boundary; AVX is there, see `Avx2`.
+            unsafe { _mm256_stream_ps(to, self.0) }
+        }
+        #[inline(always)]
+        fn finish_streaming() {
+            // SAFETY: SSE is older than AVX, which is there, see `Avx2`.
+            unsafe { _mm_sfence() }
+        }
+        #[inline(always)]
         fn splat(number: f32) -> Self {
             // SAFETY: only called inside `run_avx2`, see `Avx2`.
             Self(unsafe { _mm256_set1_ps(number) })
@@ -244,6 +302,14 @@ mod avx2 {
                     _mm256_movemask_ps(nonzero) as u32,
                     _mm256_movemask_ps(ones) as u32,
                 )
+            }
+        }
+        #[inline(always)]
+        fn where_positive(self, positive: Self, other: Self) -> Self {
+            // SAFETY: AVX is there, see `Avx2`.
+            unsafe {
+                let mask = _mm256_cmp_ps::<_CMP_GT_OQ>(self.0, _mm256_setzero_ps());
+                Self(_mm256_blendv_ps(other.0, positive.0, mask))
             }
         }
     }

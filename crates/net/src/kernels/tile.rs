@@ -10,6 +10,7 @@
 //! one family can share them.
 
 use super::lanes::Lanes;
+use super::weights::Coefficients;
 
 /// The most points and outputs of a tile.
 pub(crate) const MAX_POINTS: usize = 7;
@@ -27,38 +28,33 @@ pub(crate) enum Family {
 }
 
 impl Family {
-    /// The points in order, `None` being infinity.
-    pub(crate) fn points(self) -> &'static [Option<f64>] {
+    /// What the three weights count at each of the points in order.
+    pub(crate) fn coefficients(self) -> &'static [Coefficients] {
         match self {
-            Self::Seven => &[
-                Some(1.0),
-                Some(-1.0),
-                Some(2.0),
-                Some(-2.0),
-                Some(0.5),
-                Some(-0.5),
-                Some(0.0),
-            ],
-            Self::Six => &[
-                Some(0.0),
-                Some(1.0),
-                Some(-1.0),
-                Some(2.0),
-                None,
-                Some(-2.0),
-            ],
-            Self::Four => &[Some(0.0), Some(1.0), Some(-1.0), None],
-        }
-    }
-
-    /// What the three weights become at `point`.
-    pub(crate) fn weigh(point: Option<f64>, weights: [f64; 3]) -> f64 {
-        match point {
-            Some(a) => weights[0] + a * (weights[1] + a * weights[2]),
-            None => weights[2],
+            Self::Seven => {
+                const {
+                    &[
+                        at(1.0),
+                        at(-1.0),
+                        at(2.0),
+                        at(-2.0),
+                        at(0.5),
+                        at(-0.5),
+                        at(0.0),
+                    ]
+                }
+            }
+            Self::Six => const { &[at(0.0), at(1.0), at(-1.0), at(2.0), AT_INFINITY, at(-2.0)] },
+            Self::Four => const { &[at(0.0), at(1.0), at(-1.0), AT_INFINITY] },
         }
     }
 }
+
+const fn at(point: f64) -> Coefficients {
+    [1.0, point, point * point]
+}
+
+const AT_INFINITY: Coefficients = [0.0, 0.0, 1.0];
 
 /// A tile size within a family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

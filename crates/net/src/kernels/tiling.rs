@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::BLOCK;
 use super::tile::{Family, MAX_OUT, TileKind};
+use super::weights::Coefficients;
 
 /// One side of a board as a row of tiles, the larger ones first.
 #[derive(Clone, Debug)]
@@ -171,31 +171,9 @@ impl Tiling {
             .sum()
     }
 
-    /// Sixteen 3x3 kernels at once (`taps[tap][kernel]`), handed to `put` for every point.
-    pub(crate) fn weigh(&self, taps: &[[f64; BLOCK]; 9], mut put: impl FnMut(usize, [f32; BLOCK])) {
-        for (i, &down) in self.down.family.points()[..self.down.points()]
-            .iter()
-            .enumerate()
-        {
-            let columns: [[f64; BLOCK]; 3] = std::array::from_fn(|column| {
-                std::array::from_fn(|lane| {
-                    Family::weigh(
-                        down,
-                        std::array::from_fn(|row| taps[3 * row + column][lane]),
-                    )
-                })
-            });
-            for (j, &across) in self.across.family.points()[..self.across.points()]
-                .iter()
-                .enumerate()
-            {
-                let weighed = std::array::from_fn(|lane| {
-                    Family::weigh(across, std::array::from_fn(|column| columns[column][lane]))
-                        as f32
-                });
-                put(i * self.across.points() + j, weighed);
-            }
-        }
+    /// What the weights count at every point, down and across.
+    pub(crate) fn coefficients(&self) -> [&[Coefficients]; 2] {
+        [&self.down, &self.across].map(|axis| &axis.family.coefficients()[..axis.points()])
     }
 }
 

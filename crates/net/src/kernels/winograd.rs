@@ -7,6 +7,7 @@ use super::lanes::{Isa, Job, LANES, Lanes};
 use super::memory::Buffer;
 use super::tile::{Four2, MAX_POINTS, Seven4, Seven5, Six3, Six4, Tile, TileKind};
 use super::tiling::{TileSpec, Tiling};
+use super::weights::{Weigh, panels_of};
 use super::{BLOCK, blocks, padded_rows};
 use crate::network::Conv;
 
@@ -28,22 +29,14 @@ impl Conv3 {
         let outputs = conv.outputs();
         let (panels, point_len) = panels_of(conv);
         let mut weights = Buffer::zeroed(point_len * tiling.points());
-        for (index, panel) in panels.iter().enumerate() {
-            for k in 0..panel.depth {
-                let input = panel.first_block * BLOCK + k;
-                let mut taps = [[0.0; BLOCK]; 9];
-                for (lane, output) in (index * BLOCK..outputs).take(BLOCK).enumerate() {
-                    let kernel = kernel_of(conv, output, input).unwrap_or_default();
-                    for (tap, &weight) in taps.iter_mut().zip(kernel) {
-                        tap[lane] = f64::from(weight);
-                    }
-                }
-                let offset = panel.offset + k * BLOCK;
-                tiling.weigh(&taps, |point, weighed| {
-                    weights[point * point_len + offset..][..BLOCK].copy_from_slice(&weighed);
-                });
-            }
+        Weigh {
+            conv,
+            panels: &panels,
+            coefficients: tiling.coefficients(),
+            point_len,
+            weights: &mut weights,
         }
+        .run(Isa::detect());
         let mut bias = Buffer::zeroed(blocks(outputs) * BLOCK);
         bias[..outputs].copy_from_slice(&conv.bias);
         Self {
@@ -77,57 +70,6 @@ impl Conv3 {
             .run(isa);
         }
     }
-}
-
-/// The inputs each panel of outputs reads, as groups allow, and the numbers of weights of all panels together.
-pub(crate) fn panels_of(conv: &Conv) -> (Vec<Panel>, usize) {
-    let mut offset = 0;
-    let panels = (0..blocks(conv.outputs())).map(|index| {
-        let (mut inputs, mut outputs) = (0, 0);
-        let (mut first, mut last) = (usize::MAX, 0);
-        for group in &conv.groups {
-            if outputs < (index + 1) * BLOCK
-                && outputs + group.outputs > index * BLOCK
-                && group.inputs > 0
-            {
-                first = first.min(inputs);
-                last = last.max(inputs + group.inputs);
-            }
-            inputs += group.inputs;
-            outputs += group.outputs;
-        }
-        let first_block = first.min(last) / BLOCK;
-        let panel = Panel {
-            first_block,
-            depth: last - first_block * BLOCK,
-            offset,
-        };
-        offset += panel.len();
-        panel
-    });
-    let panels = panels.collect();
-    (panels, offset)
-}
-
-/// The weights from one plane to another, or `None` if they are in different groups.
-pub(crate) fn kernel_of(conv: &Conv, output: usize, input: usize) -> Option<&[f32]> {
-    let taps = conv.kernel * conv.kernel;
-    let (mut inputs, mut outputs, mut offset) = (0, 0, 0);
-    for group in &conv.groups {
-        if output < outputs + group.outputs {
-            let inside = input
-                .checked_sub(inputs)
-                .filter(|&inside| inside < group.inputs)?;
-            return conv
-                .weights
-                .get(offset + ((output - outputs) * group.inputs + inside) * taps..)?
-                .get(..taps);
-        }
-        inputs += group.inputs;
-        outputs += group.outputs;
-        offset += group.inputs * group.outputs * taps;
-    }
-    None
 }
 
 /// Where the numbers of a batch of transformed tiles lie: `[point][block][tile][16]`.

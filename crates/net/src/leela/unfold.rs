@@ -3,7 +3,7 @@
 use super::{
     ConvRows, DenseRows, INPUT_PLANES, LeelaNetwork, LeelaVersion, POLICY, VALUE, VALUE_LOGIT,
 };
-use crate::kernels::winograd::kernel_of;
+use crate::kernels::weights::kernel_of;
 use crate::network::{Activation, Conv, Dense, Head, Layer, Network, ShapeError};
 use crate::shape::Perspective;
 

@@ -7,7 +7,8 @@ use crate::kernels::gemm::Panel;
 use crate::kernels::memory::Buffer;
 use crate::kernels::sparse::SparseDense;
 use crate::kernels::tiling::Tiling;
-use crate::kernels::winograd::{Conv3, kernel_of, panels_of};
+use crate::kernels::weights::{kernel_of, panels_of};
+use crate::kernels::winograd::Conv3;
 use crate::kernels::{BLOCK, blocks};
 use crate::network::{Conv, Dense, Output};
 

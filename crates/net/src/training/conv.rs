@@ -10,8 +10,8 @@
 //! Buffers are blocked: `[sample][channel / 8][y][x][8]`, channels padded with zeros to a multiple of eight.
 
 use super::gemm::{Depth, PANEL, Product};
-use super::simd::{self, Kernel, LANES, Lanes};
 use super::winograd::{self, POINTS, TILE, WINDOW};
+use crate::kernels::lanes::{Isa, Job, LANES, Lanes};
 
 /// Tiles transformed together: enough to reuse the weights, few enough to stay in the second-level cache. Measured best
 /// on boards of 8x16 and 19x19.
@@ -275,7 +275,7 @@ pub fn forward(
     source.check(samples * sample_in, padded(weights.inputs));
     assert!(sums.first.len() >= padded(weights.outputs));
     scratch.fit(board, weights.inputs, weights.outputs);
-    simd::run(Forward {
+    Isa::detect().run(Forward {
         board,
         weights,
         source: &mut source,
@@ -320,9 +320,9 @@ struct Forward<'a, 'b> {
     scratch: &'a mut Scratch,
 }
 
-impl Kernel for Forward<'_, '_> {
+impl Job for Forward<'_, '_> {
     #[inline(always)]
-    fn call<V: Lanes>(self) {
+    fn run<V: Lanes>(self) {
         let Self {
             board,
             weights,

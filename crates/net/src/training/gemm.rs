@@ -4,10 +4,14 @@
 //! in place through two or three strides, which covers plain, transposed and channel-blocked
 //! operands without copying them.
 
-use super::simd::{self, Kernel, LANES, Lanes};
+use std::ops::Range;
+
+use crate::kernels::gemm::{PanelProduct, keep, step};
+use crate::kernels::lanes::{Isa, Job, LANES, Lanes};
+use crate::kernels::{BLOCK, blocks, padded_rows};
 
 /// Columns of one packed panel: two vectors.
-pub const PANEL: usize = 2 * LANES;
+pub const PANEL: usize = BLOCK;
 /// Rows of the register tile: 6 rows of 2 vectors leave registers for the operands.
 const TILE_ROWS: usize = 6;
 
@@ -18,6 +22,9 @@ pub struct Packed {
     depth: usize,
     columns: usize,
 }
+
+/// Lines of a panel that a transposition writes together.
+const LINES_AT_ONCE: usize = 64;
 
 impl Packed {
     /// Packs a row-major `depth x columns` matrix whose rows are `stride` floats apart.
@@ -48,11 +55,17 @@ impl Packed {
         {
             let first = index * PANEL;
             let width = PANEL.min(columns - first);
-            panel.fill(0.0);
-            for column in 0..width {
-                let row = &matrix[(first + column) * depth..(first + column + 1) * depth];
-                for (target, &value) in panel[column..].iter_mut().step_by(PANEL).zip(row) {
-                    *target = value;
+            // A few lines at a time, so that all columns find them in the nearest cache.
+            for (piece, lines) in panel.chunks_mut(LINES_AT_ONCE * PANEL).enumerate() {
+                if width < PANEL {
+                    lines.fill(0.0);
+                }
+                for column in 0..width {
+                    let row = &matrix[(first + column) * depth..(first + column + 1) * depth];
+                    let row = &row[piece * LINES_AT_ONCE..];
+                    for (target, &value) in lines[column..].iter_mut().step_by(PANEL).zip(row) {
+                        *target = value;
+                    }
                 }
             }
         }
@@ -87,8 +100,8 @@ pub struct Left<'a> {
     pub depth_stride: usize,
 }
 
-/// `C = A·B`, or `C += A·B` with `accumulate`; row `i` of `C` starts at `i * c_stride` and holds the
-/// columns rounded up to a multiple of eight (the surplus columns receive zeros).
+/// `C = A·B`, or `C += A·B` with `accumulate`; row `i` of `C` starts at `i * c_stride` and holds the columns, rounded
+/// up to a multiple of eight if the stride has room for that (the surplus columns receive zeros).
 ///
 /// # Panics
 /// If an operand is too short for the sizes given.
@@ -104,9 +117,10 @@ pub fn gemm(
     if rows == 0 || right.columns == 0 {
         return;
     }
-    let width = right.columns.next_multiple_of(LANES);
+    let wide = right.columns.next_multiple_of(LANES);
+    let width = wide.min(c_stride);
     assert!(
-        width <= c_stride && c.len() >= (rows - 1) * c_stride + width,
+        right.columns <= width && c.len() >= (rows - 1) * c_stride + width,
         "result too short"
     );
     assert!(
@@ -114,7 +128,19 @@ pub fn gemm(
             || left.values.len() > (rows - 1) * left.row_stride + (depth - 1) * left.depth_stride,
         "left operand too short"
     );
-    simd::run(Product {
+    if width < wide || right.columns > FEW_COLUMNS {
+        Isa::detect().run(Blocked {
+            rows,
+            left,
+            right,
+            c,
+            c_stride,
+            width,
+            accumulate,
+        });
+        return;
+    }
+    Isa::detect().run(Product {
         rows,
         width,
         depth: Depth {
@@ -130,6 +156,115 @@ pub fn gemm(
         c_row: c_stride,
         accumulate,
     });
+}
+
+/// With so few columns, copying the left operand costs more than reading it in place.
+const FEW_COLUMNS: usize = 2 * PANEL;
+/// The stretch of the summed dimension that is worked on at a time: its part of a panel takes half of a first-level
+/// cache of 32 KiB.
+const DEPTH_AT_ONCE: usize = 256;
+/// Rows of the left operand that stay in the second-level cache meanwhile.
+const ROWS_AT_ONCE: usize = 96;
+
+/// A product large enough to be cut into pieces that fit the caches.
+struct Blocked<'a> {
+    rows: usize,
+    left: Left<'a>,
+    right: &'a Packed,
+    c: &'a mut [f32],
+    c_stride: usize,
+    width: usize,
+    accumulate: bool,
+}
+
+impl Job for Blocked<'_> {
+    #[inline(always)]
+    fn run<V: Lanes>(self) {
+        let Self {
+            right, c_stride, ..
+        } = self;
+        let most_rows = self.rows.min(ROWS_AT_ONCE);
+        let most_depth = right.depth.min(DEPTH_AT_ONCE);
+        let mut piece = vec![0.0; blocks(most_depth) * padded_rows(most_rows) * BLOCK];
+        let panel_length = right.depth * PANEL;
+        // Without a summed dimension there is one empty stretch of it, which clears the result.
+        for start in (0..right.depth.max(1)).step_by(DEPTH_AT_ONCE) {
+            let depth = DEPTH_AT_ONCE.min(right.depth - start);
+            let accumulate = self.accumulate || start > 0;
+            for first in (0..self.rows).step_by(ROWS_AT_ONCE) {
+                let rows = ROWS_AT_ONCE.min(self.rows - first);
+                let stride = padded_rows(rows) * BLOCK;
+                self.left.copy(
+                    first..first + rows,
+                    start..start + depth,
+                    stride,
+                    &mut piece,
+                );
+                for column in (0..self.width).step_by(PANEL) {
+                    let at = first * c_stride + column;
+                    let weights =
+                        right.panels[column / PANEL * panel_length + start * PANEL..].as_ptr();
+                    let mut product = PanelProduct {
+                        rows,
+                        depth,
+                        input: piece.as_ptr(),
+                        input_stride: stride,
+                        weights,
+                        next_weights: weights.wrapping_add(panel_length),
+                        output: self.c[at..].as_mut_ptr(),
+                        output_stride: c_stride,
+                        accumulate,
+                    };
+                    let width = PANEL.min(self.width - column);
+                    if width == PANEL {
+                        // SAFETY: the piece holds `rows` rows of `depth` numbers, the panel `depth` lines from here;
+                        // `gemm` has checked that `c` holds `width` columns of all rows.
+                        unsafe { product.run::<V>() };
+                        continue;
+                    }
+                    let mut last = [0.0; ROWS_AT_ONCE * PANEL];
+                    product.output = last.as_mut_ptr();
+                    product.output_stride = PANEL;
+                    product.accumulate = false;
+                    // SAFETY: as above, with room for all rows in `last`.
+                    unsafe { product.run::<V>() };
+                    for (row, sums) in last.chunks_exact(PANEL).enumerate().take(rows) {
+                        let targets = &mut self.c[at + row * c_stride..][..width];
+                        for (target, &sum) in targets.iter_mut().zip(sums) {
+                            *target = if accumulate { *target + sum } else { sum };
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Left<'_> {
+    /// Copies a piece in blocks, `[depth / 16][row][16]`.
+    #[inline(always)]
+    fn copy(&self, rows: Range<usize>, depth: Range<usize>, stride: usize, piece: &mut [f32]) {
+        let row_count = rows.len();
+        for (block, first) in depth.clone().step_by(BLOCK).enumerate() {
+            let width = BLOCK.min(depth.end - first);
+            let block = &mut piece[block * stride..][..row_count * BLOCK];
+            let start = rows.start * self.row_stride + first * self.depth_stride;
+            if self.depth_stride == 1 {
+                for (row, line) in block.chunks_exact_mut(BLOCK).enumerate() {
+                    let from = &self.values[start + row * self.row_stride..][..width];
+                    line[..width].copy_from_slice(from);
+                }
+                continue;
+            }
+            for k in 0..width {
+                let from = self.values[start + k * self.depth_stride..].iter();
+                let places = block[k..].iter_mut().step_by(BLOCK);
+                for (place, &value) in places.zip(from.step_by(self.row_stride)) {
+                    *place = value;
+                }
+            }
+        }
+    }
 }
 
 /// The summed dimension of the left operand, possibly cut into outer blocks.
@@ -157,9 +292,9 @@ pub(crate) struct Product {
     pub accumulate: bool,
 }
 
-impl Kernel for Product {
+impl Job for Product {
     #[inline(always)]
-    fn call<V: Lanes>(self) {
+    fn run<V: Lanes>(self) {
         // SAFETY: `gemm` and the convolution check the operand sizes before they build a product.
         unsafe { self.multiply::<V>() }
     }
@@ -239,31 +374,12 @@ impl Tile {
             for outer in 0..self.depth.outer {
                 let mut a = self.a.add(outer * self.depth.outer_stride);
                 for _ in 0..self.depth.inner {
-                    let mut right = [V::zero(); N];
-                    for n in 0..N {
-                        right[n] = V::load(b.add(n * LANES));
-                    }
-                    for r in 0..R {
-                        let left = V::splat(*a.add(r * self.a_row));
-                        for n in 0..N {
-                            sums[r][n] = left.mul_add(right[n], sums[r][n]);
-                        }
-                    }
+                    step(&mut sums, a, self.a_row, b);
                     a = a.wrapping_add(self.a_depth);
                     b = b.add(PANEL);
                 }
             }
-            for r in 0..R {
-                for n in 0..N {
-                    let target = self.c.add(r * self.c_row + n * LANES);
-                    let sum = if self.accumulate {
-                        sums[r][n].add(V::load(target))
-                    } else {
-                        sums[r][n]
-                    };
-                    sum.store(target);
-                }
-            }
+            keep(&sums, self.c, self.c_row, self.accumulate);
         }
     }
 }
@@ -284,32 +400,39 @@ mod tests {
 
     #[test]
     fn product_equals_the_triple_loop_in_f64_for_all_remainders() {
-        for rows in [1, 2, 5, 6, 7, 13, 25] {
-            for columns in [1, 7, 8, 9, 16, 17, 31, 40] {
-                for depth in [1, 3, 18] {
+        for rows in [1, 2, 5, 6, 7, 13, 25, 97] {
+            for columns in [1, 7, 8, 9, 16, 17, 31, 40, 69] {
+                for depth in [1, 3, 18, 259] {
                     let a = noise(rows * depth, 1);
                     let b = noise(depth * columns, 2);
                     let mut packed = Packed::default();
                     packed.rows(&b, depth, columns, columns);
-                    let stride = columns.next_multiple_of(LANES);
-                    let mut c = vec![1.0; rows * stride];
-                    let plain = Left {
-                        values: &a,
-                        row_stride: depth,
-                        depth_stride: 1,
-                    };
-                    gemm(rows, plain, &packed, &mut c, stride, false);
-                    gemm(rows, plain, &packed, &mut c, stride, true);
-                    for row in 0..rows {
-                        for column in 0..columns {
-                            let exact: f64 = (0..depth)
-                                .map(|k| {
-                                    f64::from(a[row * depth + k])
-                                        * f64::from(b[k * columns + column])
-                                })
-                                .sum();
-                            let got = f64::from(c[row * stride + column]);
-                            assert!((got - 2.0 * exact).abs() < 1e-5, "{got} {exact}");
+                    for stride in [columns, columns.next_multiple_of(LANES), columns + 9] {
+                        let mut c = vec![1.0; rows * stride];
+                        let plain = Left {
+                            values: &a,
+                            row_stride: depth,
+                            depth_stride: 1,
+                        };
+                        gemm(rows, plain, &packed, &mut c, stride, false);
+                        gemm(rows, plain, &packed, &mut c, stride, true);
+                        let written = columns.next_multiple_of(LANES).min(stride);
+                        for (row, line) in c.chunks_exact(stride).enumerate() {
+                            for (column, &got) in line.iter().enumerate() {
+                                if column >= columns {
+                                    let untouched = column >= written;
+                                    assert_eq!(got, f32::from(u8::from(untouched)));
+                                    continue;
+                                }
+                                let exact: f64 = (0..depth)
+                                    .map(|k| {
+                                        f64::from(a[row * depth + k])
+                                            * f64::from(b[k * columns + column])
+                                    })
+                                    .sum();
+                                let got = f64::from(got);
+                                assert!((got - 2.0 * exact).abs() < 3e-5, "{got} {exact}");
+                            }
                         }
                     }
                 }
@@ -319,35 +442,36 @@ mod tests {
 
     #[test]
     fn transposed_operands_give_the_same_product() {
-        let (rows, depth, columns) = (11, 7, 19);
-        let a = noise(rows * depth, 3);
-        let b = noise(depth * columns, 4);
-        let transpose = |matrix: &[f32], rows: usize, columns: usize| -> Vec<f32> {
-            (0..rows * columns)
-                .map(|index| matrix[index % rows * columns + index / rows])
-                .collect()
-        };
-        let mut packed = Packed::default();
-        packed.rows(&b, depth, columns, columns);
-        let stride = columns.next_multiple_of(LANES);
-        let mut expected = vec![0.0; rows * stride];
-        let left = Left {
-            values: &a,
-            row_stride: depth,
-            depth_stride: 1,
-        };
-        gemm(rows, left, &packed, &mut expected, stride, false);
+        for (rows, depth, columns) in [(11, 7, 19), (130, 300, 70)] {
+            let a = noise(rows * depth, 3);
+            let b = noise(depth * columns, 4);
+            let transpose = |matrix: &[f32], rows: usize, columns: usize| -> Vec<f32> {
+                (0..rows * columns)
+                    .map(|index| matrix[index % rows * columns + index / rows])
+                    .collect()
+            };
+            let mut packed = Packed::default();
+            packed.rows(&b, depth, columns, columns);
+            let stride = columns.next_multiple_of(LANES);
+            let mut expected = vec![0.0; rows * stride];
+            let left = Left {
+                values: &a,
+                row_stride: depth,
+                depth_stride: 1,
+            };
+            gemm(rows, left, &packed, &mut expected, stride, false);
 
-        let (a_t, b_t) = (transpose(&a, rows, depth), transpose(&b, depth, columns));
-        let mut packed_t = Packed::default();
-        packed_t.transposed(&b_t, depth, columns);
-        let mut got = vec![0.0; rows * stride];
-        let left_t = Left {
-            values: &a_t,
-            row_stride: 1,
-            depth_stride: rows,
-        };
-        gemm(rows, left_t, &packed_t, &mut got, stride, false);
-        assert_eq!(got, expected);
+            let (a_t, b_t) = (transpose(&a, rows, depth), transpose(&b, depth, columns));
+            let mut packed_t = Packed::default();
+            packed_t.transposed(&b_t, depth, columns);
+            let mut got = vec![0.0; rows * stride];
+            let left_t = Left {
+                values: &a_t,
+                row_stride: 1,
+                depth_stride: rows,
+            };
+            gemm(rows, left_t, &packed_t, &mut got, stride, false);
+            assert_eq!(got, expected);
+        }
     }
 }

@@ -4,8 +4,8 @@
 use super::conv::{Affine, Board, ConvWeights, Scratch, Source, Sums, padded};
 use super::conv::{input_tiles, read_block};
 use super::gemm::{Depth, PANEL, Product};
-use super::simd::{self, Kernel, LANES, Lanes};
 use super::winograd::{self, POINTS, TILE, WINDOW};
+use crate::kernels::lanes::{Isa, Job, LANES, Lanes};
 
 /// The gradient of a convolution's output.
 pub enum OutputGradient<'a> {
@@ -99,7 +99,7 @@ pub fn backward(
     sink.check(samples * sample_in, wide_in);
     assert_eq!(gradient.len(), weights.gradient_length());
     scratch.fit(board, weights.inputs, weights.outputs);
-    simd::run(Backward {
+    Isa::detect().run(Backward {
         board,
         weights,
         samples,
@@ -157,9 +157,9 @@ struct Backward<'a, 'source, 'sink> {
     scratch: &'a mut Scratch,
 }
 
-impl Kernel for Backward<'_, '_, '_> {
+impl Job for Backward<'_, '_, '_> {
     #[inline(always)]
-    fn call<V: Lanes>(self) {
+    fn run<V: Lanes>(self) {
         let Self {
             board,
             weights,

@@ -10,10 +10,9 @@ pub mod conv;
 pub mod gemm;
 #[allow(clippy::needless_range_loop)]
 pub mod gradient;
-mod simd;
 mod winograd;
 
-pub use simd::LANES;
+pub use crate::kernels::LANES;
 
 #[cfg(test)]
 mod tests;

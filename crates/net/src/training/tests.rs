@@ -2,7 +2,7 @@
 
 use super::conv::{self, Affine, Board, ConvWeights, Scratch, Source, Sums, padded};
 use super::gradient::{self, OutputGradient, Sink};
-use super::simd::LANES;
+use crate::kernels::LANES;
 
 /// Largest error allowed, relative to the largest number compared.
 const TOLERANCE: f64 = 2e-5;

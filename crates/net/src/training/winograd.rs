@@ -6,7 +6,7 @@
 //! `dw = Gᵀ dU G`. So the transformed output gradient serves both gradients.
 //! Points 0, ±1, ±2 and infinity.
 
-use super::simd::Lanes;
+use crate::kernels::lanes::Lanes;
 
 /// Outputs along one side of a tile.
 pub(crate) const TILE: usize = 4;
