@@ -8,7 +8,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::compact::{self, MAGIC};
-use crate::leela::{LeelaNetwork, LoadError, TextStyle, read_text, sha256_of_text};
+use crate::leela::{
+    LeelaNetwork, LoadError, Text, TextStyle, plain_text, read_text, sha256_of_text, unreadable,
+};
 use crate::network::Network;
 
 /// What a file turned out to hold.
@@ -42,10 +44,12 @@ impl NetworkContent {
 impl NetworkFile {
     /// Reads a file of either kind and tells all about it.
     pub fn load(file: &Path) -> Result<Self, LoadError> {
-        let text = read_text(file)?;
-        let bytes = fs::metadata(file).map_or(text.len() as u64, |about| about.len());
-        let content = parse(file, &text)?;
-        Ok(Self { content, bytes })
+        let content = read(file)?;
+        let about = fs::metadata(file).map_err(|reason| unreadable(file, reason))?;
+        Ok(Self {
+            content,
+            bytes: about.len(),
+        })
     }
 }
 
@@ -58,23 +62,32 @@ pub fn sha256(file: &Path) -> Result<String, LoadError> {
 
 /// The network in a file of either kind: Leela Zero text, plain or gzip, or the compact format.
 pub fn load(file: &Path) -> Result<Network, LoadError> {
-    Ok(match parse(file, &read_text(file)?)? {
+    Ok(match read(file)? {
         NetworkContent::Leela(leela, _) => leela.into_network(),
         NetworkContent::Compact(network) => network,
     })
 }
 
-fn parse(file: &Path, bytes: &[u8]) -> Result<NetworkContent, LoadError> {
-    if bytes.starts_with(&MAGIC) {
-        let network = compact::read(bytes);
-        let network = network.map_err(|damage| LoadError::Compact {
-            file: file.to_owned(),
-            damage,
-        })?;
-        return Ok(NetworkContent::Compact(network));
+fn read(file: &Path) -> Result<NetworkContent, LoadError> {
+    if let Some(text) = plain_text(file)? {
+        return leela(file, text);
     }
-    let leela = LeelaNetwork::parse(file, bytes)?;
-    Ok(NetworkContent::Leela(Box::new(leela), TextStyle::of(bytes)))
+    let bytes = read_text(file)?;
+    if !bytes.starts_with(&MAGIC) {
+        return leela(file, Text::Memory(&bytes));
+    }
+    let network = compact::read(&bytes);
+    let network = network.map_err(|damage| LoadError::Compact {
+        file: file.to_owned(),
+        damage,
+    })?;
+    Ok(NetworkContent::Compact(network))
+}
+
+fn leela(file: &Path, text: Text<'_>) -> Result<NetworkContent, LoadError> {
+    let leela = LeelaNetwork::read(file, text)?;
+    let style = TextStyle::of_network(text).map_err(|reason| unreadable(file, reason))?;
+    Ok(NetworkContent::Leela(Box::new(leela), style))
 }
 
 /// Writes a whole file or none: the bytes go to a neighbour, which is then renamed.

@@ -14,13 +14,15 @@
 //! so that grafted networks and other boards use the same format.
 
 mod fold;
+mod lines;
 mod number;
 mod random;
 mod text;
 mod unfold;
 
-pub(crate) use text::read_text;
+pub(crate) use lines::Text;
 pub use text::{LoadError, TextStyle, sha256_of_text};
+pub(crate) use text::{plain_text, read_text, unreadable};
 
 use crate::network::ShapeError;
 use crate::shape::Perspective;

@@ -1,6 +1,8 @@
 //! Reading and writing the weights file.
 
-use std::io::{Read, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
@@ -8,9 +10,10 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use super::lines::Text;
 use super::number;
 use super::{BOARD_SIZES, LeelaNetwork, LeelaShape, LeelaVersion, RowShape};
-use crate::compact::Damage;
+use crate::compact::{Damage, MAGIC};
 use crate::kernels::memory::Bytes;
 
 /// Why a weights file was not loaded.
@@ -22,7 +25,7 @@ pub enum LoadError {
         /// The file.
         file: PathBuf,
         /// What the system said.
-        reason: std::io::Error,
+        reason: io::Error,
     },
     /// The bytes are not a network.
     #[error("{}, line {line}: found {found}, expected {expected}", file.display())]
@@ -67,45 +70,19 @@ const QUOTE: usize = 24;
 impl LeelaNetwork {
     /// Reads a weights file, plain or gzip, version 1 or 2, and verifies every number of it.
     pub fn load(file: &Path) -> Result<Self, LoadError> {
-        Self::parse(file, &read_text(file)?)
+        match plain_text(file)? {
+            Some(text) => Self::read(file, text),
+            None => Self::parse(file, &read_text(file)?),
+        }
     }
 
     /// Reads the text of a weights file; `file` is only named in errors.
     pub fn parse(file: &Path, text: &[u8]) -> Result<Self, LoadError> {
-        let lines = split_lines(text);
-        let fail = |line: usize, found: String, expected: &str| LoadError::Content {
-            file: file.to_owned(),
-            line,
-            found,
-            expected: expected.to_owned(),
-        };
-        let version = match lines.first().map(|line| line.trim_ascii()) {
-            Some(b"1") => LeelaVersion::V1,
-            Some(b"2") => LeelaVersion::V2,
-            Some(other) => {
-                return Err(fail(
-                    1,
-                    quote(other),
-                    "the version, 1 or 2, of a Leela Zero network",
-                ));
-            }
-            None => return Err(fail(1, "an empty file".into(), "a Leela Zero network")),
-        };
-        let shape =
-            read_shape(&lines).map_err(|(line, found, expected)| fail(line, found, &expected))?;
-        let rows: Result<Vec<Vec<f32>>, _> = shape
-            .rows()
-            .into_par_iter()
-            .zip(lines[1..].par_iter())
-            .enumerate()
-            .map(|(index, (row, line))| {
-                read_row(line, &row).map_err(|(found, expected)| (index + 2, found, expected))
-            })
-            .collect::<Vec<_>>()
-            .into_iter()
-            .collect();
-        let rows = rows.map_err(|(line, found, expected)| fail(line, found, &expected))?;
-        Ok(Self::assemble(version, shape, rows))
+        Self::read(file, Text::Memory(text))
+    }
+
+    pub(crate) fn read(file: &Path, text: Text<'_>) -> Result<Self, LoadError> {
+        Reader { file, text }.network()
     }
 
     /// The file's text with numbers as the official networks spell them: six significant digits.
@@ -163,6 +140,18 @@ impl TextStyle {
             final_newline: text.ends_with(b"\n"),
         }
     }
+
+    /// How the lines of a weights file end, by its first line, which is short, and its last byte.
+    pub(crate) fn of_network(text: Text<'_>) -> io::Result<Self> {
+        const VERSION_LINE: usize = 3;
+        let (mut first, mut last) = (Vec::new(), Vec::new());
+        let first = text.read(0..text.len().min(VERSION_LINE), &mut first)?;
+        let last = text.read(text.len().saturating_sub(1)..text.len(), &mut last)?;
+        Ok(Self {
+            final_newline: last == b"\n",
+            ..Self::of(first)
+        })
+    }
 }
 
 /// The SHA-256 of an uncompressed file, in hexadecimal: the name of an official network.
@@ -175,11 +164,7 @@ pub fn sha256_of_text(text: &[u8]) -> String {
 
 /// The bytes of a file, unpacked if it is gzip.
 pub(crate) fn read_text(file: &Path) -> Result<Bytes, LoadError> {
-    let unreadable = |reason| LoadError::Unreadable {
-        file: file.to_owned(),
-        reason,
-    };
-    let bytes = Bytes::read(file).map_err(unreadable)?;
+    let bytes = Bytes::read(file).map_err(|reason| unreadable(file, reason))?;
     if bytes.starts_with(&ZIP_MAGIC) {
         return Err(LoadError::Content {
             file: file.to_owned(),
@@ -204,103 +189,170 @@ pub(crate) fn read_text(file: &Path) -> Result<Bytes, LoadError> {
     }
 }
 
-/// The lines, found by all cores.
-fn split_lines(text: &[u8]) -> Vec<&[u8]> {
-    /// Bytes a core looks through at a time, and at once.
-    const PIECE: usize = 4 << 20;
-    const GLANCE: usize = 4 << 10;
-    if text.is_empty() {
-        return Vec::new();
-    }
-    let text = text.strip_suffix(b"\n").unwrap_or(text);
-    let glances = text.par_chunks(GLANCE).with_min_len(PIECE / GLANCE);
-    // Most lines are long: to know that a stretch has no end of a line is much faster than to look for one.
-    let ends = glances.enumerate().flat_map_iter(|(index, stretch)| {
-        let looked_through = if stretch.contains(&b'\n') {
-            stretch
-        } else {
-            &[]
-        };
-        let ends = looked_through.iter().enumerate();
-        ends.filter(|(_, byte)| **byte == b'\n')
-            .map(move |(at, _)| index * GLANCE + at)
-    });
-    let ends: Vec<usize> = ends.collect();
-    let starts = std::iter::once(0).chain(ends.iter().map(|end| end + 1));
-    let ends = ends.iter().copied().chain([text.len()]);
-    starts
-        .zip(ends)
-        .map(|(start, end)| &text[start..end])
-        .collect()
-}
-
-type Mismatch = (usize, String, String);
-
-/// Works out the shape from the number of lines and the lengths of the bias rows.
-fn read_shape(lines: &[&[u8]]) -> Result<LeelaShape, Mismatch> {
-    let count = lines.len();
-    if count < FIXED_LINES || !(count - FIXED_LINES).is_multiple_of(BLOCK_LINES) {
-        let found = if count == 1 {
-            "a file of 1 line".to_owned()
-        } else {
-            format!("a file of {count} lines")
-        };
-        return Err((
-            count,
-            found,
-            format!("{FIXED_LINES} lines and {BLOCK_LINES} more for each residual block"),
-        ));
-    }
-    let blocks = (count - FIXED_LINES) / BLOCK_LINES;
-    let head = 5 + BLOCK_LINES * blocks;
-    let numbers_on = |index: usize, what: &str| match tokens(lines[index]).count() {
-        0 => Err((index + 1, "an empty line".to_owned(), what.to_owned())),
-        count => Ok(count),
+/// The text of a file that is neither packed nor of our own format; it is not read yet.
+pub(crate) fn plain_text(file: &Path) -> Result<Option<Text<'_>>, LoadError> {
+    let unreadable = |reason| unreadable(file, reason);
+    let mut open = File::open(file).map_err(unreadable)?;
+    let about = open.metadata().map_err(unreadable)?;
+    let Ok(len) = usize::try_from(about.len()) else {
+        return Ok(None);
     };
-    let moves = numbers_on(head + 5, "the policy dense layer bias")?;
-    let size = BOARD_SIZES
-        .into_iter()
-        .find(|size| size * size + 1 == moves)
-        .ok_or_else(|| {
-            let (least, most) = BOARD_SIZES.into_inner();
-            let expected = format!(
-                "size x size + 1 (policy dense layer bias) for a board size of {least} to {most}"
-            );
-            (head + 6, format!("{moves} numbers"), expected)
-        })?;
-    Ok(LeelaShape {
-        size,
-        blocks,
-        filters: numbers_on(2, "the input convolution bias")?,
-        policy_planes: numbers_on(head + 1, "the policy convolution bias")?,
-        value_planes: numbers_on(head + 7, "the value convolution bias")?,
-        value_hidden: numbers_on(head + 11, "the value hidden layer bias")?,
-    })
+    let mut start = [0; MAGIC.len()];
+    let start = &mut start[..len.min(MAGIC.len())];
+    // A pipe has no length, and what is read from it here would be lost.
+    if !about.is_file() || len == 0 {
+        return Ok(None);
+    }
+    open.read_exact(start).map_err(unreadable)?;
+    let packed = start.starts_with(&GZIP_MAGIC) || start.starts_with(&ZIP_MAGIC);
+    Ok((!packed && start != MAGIC).then_some(Text::File { file, len }))
 }
 
-fn read_row(line: &[u8], row: &RowShape) -> Result<Vec<f32>, (String, String)> {
-    // A file of one long line must not make us reserve by its promise: a number takes at least two bytes.
-    let mut numbers = Vec::with_capacity(row.len.min(line.len() / 2 + 1));
-    let variance = row.is_variance();
-    let read = number::parse_line(line, |number| {
-        numbers.push(number);
-        number.is_finite() && !(variance && number < 0.0)
-    });
-    if let Err(token) = read {
-        let expected = match number::parse(token) {
-            None => "a number",
-            Some(number) if !number.is_finite() => "a finite number",
-            Some(_) => "a variance of 0 or more",
+pub(crate) fn unreadable(file: &Path, reason: io::Error) -> LoadError {
+    LoadError::Unreadable {
+        file: file.to_owned(),
+        reason,
+    }
+}
+
+/// Reads one text.
+struct Reader<'a> {
+    /// Named in errors.
+    file: &'a Path,
+    text: Text<'a>,
+}
+
+impl Reader<'_> {
+    fn network(&self) -> Result<LeelaNetwork, LoadError> {
+        let lines = self
+            .text
+            .lines()
+            .map_err(|reason| self.unreadable(reason))?;
+        let Some(first) = lines.first() else {
+            return Err(self.fail(1, "an empty file", "a Leela Zero network"));
         };
-        return Err((quote(token), format!("{expected} ({})", row.what)));
+        let mut buffer = Vec::new();
+        let first = self.text.read(first.clone(), &mut buffer);
+        let version = match first
+            .map_err(|reason| self.unreadable(reason))?
+            .trim_ascii()
+        {
+            b"1" => LeelaVersion::V1,
+            b"2" => LeelaVersion::V2,
+            other => {
+                let expected = "the version, 1 or 2, of a Leela Zero network";
+                return Err(self.fail(1, quote(other), expected));
+            }
+        };
+        let shape = self.shape(&lines)?;
+        let rows: Vec<Result<Vec<f32>, LoadError>> = shape
+            .rows()
+            .into_par_iter()
+            .zip(lines[1..].par_iter())
+            .enumerate()
+            .map(|(index, (row, line))| self.row(index + 2, line.clone(), &row))
+            .collect();
+        let rows = rows.into_iter().collect::<Result<Vec<_>, _>>()?;
+        Ok(LeelaNetwork::assemble(version, shape, rows))
     }
-    if numbers.len() != row.len {
-        return Err((
-            format!("{} numbers", numbers.len()),
-            format!("{} ({})", row.len, row.what),
-        ));
+
+    /// Works out the shape from the number of lines and the lengths of the bias rows.
+    fn shape(&self, lines: &[Range<usize>]) -> Result<LeelaShape, LoadError> {
+        let count = lines.len();
+        if count < FIXED_LINES || !(count - FIXED_LINES).is_multiple_of(BLOCK_LINES) {
+            let found = if count == 1 {
+                "a file of 1 line".to_owned()
+            } else {
+                format!("a file of {count} lines")
+            };
+            let expected =
+                format!("{FIXED_LINES} lines and {BLOCK_LINES} more for each residual block");
+            return Err(self.fail(count, found, expected));
+        }
+        let blocks = (count - FIXED_LINES) / BLOCK_LINES;
+        let head = 5 + BLOCK_LINES * blocks;
+        let numbers_on = |index: usize, what: &str| {
+            let mut count = 0;
+            let read = self.text.words(lines[index].clone(), |part| {
+                count += tokens(part).count();
+                true
+            });
+            read.map_err(|reason| self.unreadable(reason))?;
+            match count {
+                0 => Err(self.fail(index + 1, "an empty line", what)),
+                count => Ok(count),
+            }
+        };
+        let moves = numbers_on(head + 5, "the policy dense layer bias")?;
+        let size = BOARD_SIZES
+            .into_iter()
+            .find(|size| size * size + 1 == moves)
+            .ok_or_else(|| {
+                let (least, most) = BOARD_SIZES.into_inner();
+                let expected = format!(
+                    "size x size + 1 (policy dense layer bias) for a board size of {least} to {most}"
+                );
+                self.fail(head + 6, format!("{moves} numbers"), expected)
+            })?;
+        Ok(LeelaShape {
+            size,
+            blocks,
+            filters: numbers_on(2, "the input convolution bias")?,
+            policy_planes: numbers_on(head + 1, "the policy convolution bias")?,
+            value_planes: numbers_on(head + 7, "the value convolution bias")?,
+            value_hidden: numbers_on(head + 11, "the value hidden layer bias")?,
+        })
     }
-    Ok(numbers)
+
+    fn row(&self, line: usize, part: Range<usize>, row: &RowShape) -> Result<Vec<f32>, LoadError> {
+        // A file of one long line must not make us reserve by its promise: a number takes at least two bytes.
+        let mut numbers = Vec::with_capacity(row.len.min(part.len() / 2 + 1));
+        let variance = row.is_variance();
+        let mut refused = None;
+        let read = self.text.words(part, |words| {
+            let read = number::parse_line(words, |number| {
+                numbers.push(number);
+                number.is_finite() && !(variance && number < 0.0)
+            });
+            if let Err(token) = read {
+                let expected = match number::parse(token) {
+                    None => "a number",
+                    Some(number) if !number.is_finite() => "a finite number",
+                    Some(_) => "a variance of 0 or more",
+                };
+                let expected = format!("{expected} ({})", row.what);
+                refused = Some(self.fail(line, quote(token), expected));
+            }
+            refused.is_none()
+        });
+        read.map_err(|reason| self.unreadable(reason))?;
+        match refused {
+            Some(error) => Err(error),
+            None if numbers.len() != row.len => {
+                let expected = format!("{} ({})", row.len, row.what);
+                Err(self.fail(line, format!("{} numbers", numbers.len()), expected))
+            }
+            None => Ok(numbers),
+        }
+    }
+
+    fn fail(
+        &self,
+        line: usize,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> LoadError {
+        LoadError::Content {
+            file: self.file.to_owned(),
+            line,
+            found: found.into(),
+            expected: expected.into(),
+        }
+    }
+
+    fn unreadable(&self, reason: io::Error) -> LoadError {
+        unreadable(self.file, reason)
+    }
 }
 
 fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
