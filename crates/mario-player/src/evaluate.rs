@@ -1,12 +1,15 @@
 //! How good a player is: many games a level, with intervals.
 
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use mario::{Ending, Game, Rules};
-use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::clock::Clock;
 use crate::player::{Player, View};
+use crate::results::{Results, ResultsError};
 
 /// Standard deviations of a normal distribution that 95 % lie within, on both sides.
 const Z_95: f64 = 1.959_964;
@@ -14,11 +17,11 @@ const Z_95: f64 = 1.959_964;
 /// Multiples of four: the seeds evaluation deals from. Weights are tuned on the other even ones.
 const EVALUATION_SEEDS: u64 = 16_383;
 
-/// The seed of evaluation game `number`, counted from `first`; all differ for 16383 games.
-pub fn evaluation_seed(first: u64, number: u64) -> u16 {
+/// The seed of evaluation game `number`; all differ for 16383 games.
+pub fn evaluation_seed(number: u64) -> u16 {
     // Any multiplier without a common factor visits every seed once.
     const STRIDE: u64 = 10_007;
-    let index = (first.wrapping_add(number) % EVALUATION_SEEDS) * STRIDE % EVALUATION_SEEDS;
+    let index = (number % EVALUATION_SEEDS) * STRIDE % EVALUATION_SEEDS;
     ((index + 1) << 2) as u16
 }
 
@@ -76,13 +79,41 @@ impl Estimate {
     }
 }
 
+/// How a game of an evaluation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finish {
+    /// Won.
+    Cleared,
+    /// The throat was blocked.
+    ToppedOut,
+    /// Too many pills in a row cleared nothing.
+    Stalled,
+    /// Cut at the limit of pills.
+    OutOfPills,
+    /// The player had no answer while placements remained.
+    GaveUp,
+}
+
+impl From<Option<Ending>> for Finish {
+    fn from(ending: Option<Ending>) -> Self {
+        match ending {
+            Some(Ending::Cleared) => Finish::Cleared,
+            Some(Ending::ToppedOut) => Finish::ToppedOut,
+            Some(Ending::Stalled) => Finish::Stalled,
+            Some(Ending::OutOfPills) => Finish::OutOfPills,
+            None => Finish::GaveUp,
+        }
+    }
+}
+
 /// One game of an evaluation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GameResult {
     /// The seed it was dealt from.
     pub seed: u16,
-    /// `cleared`, `topped_out`, `stalled` or `out_of_pills`.
-    pub ending: &'static str,
+    /// How it ended.
+    pub ending: Finish,
     /// Pills placed.
     pub pills: u32,
     /// Viruses at the start.
@@ -91,8 +122,29 @@ pub struct GameResult {
     pub viruses_left: u32,
     /// Halves left at the end.
     pub halves_left: u32,
-    /// Seconds the player thought.
+    /// Seconds of processor time the player thought.
     pub seconds: f64,
+}
+
+impl GameResult {
+    /// What a finished game came to.
+    pub fn of(game: &Game, seed: u16, seconds: f64) -> Self {
+        let viruses_left = game.board().viruses_left();
+        Self {
+            seed,
+            ending: game.ending().into(),
+            pills: game.placed(),
+            viruses: game.viruses_at_start(),
+            viruses_left,
+            halves_left: game.board().occupied().count_ones() - viruses_left,
+            seconds,
+        }
+    }
+
+    /// Orders results of the same deal, better ones first: viruses left, pills, halves left.
+    pub fn rank(&self) -> (u32, u32, u32) {
+        (self.viruses_left, self.pills, self.halves_left)
+    }
 }
 
 /// All games of a level.
@@ -110,92 +162,140 @@ pub struct LevelResult {
     pub viruses_left: Option<Estimate>,
     /// Pills for each virus, over the games won.
     pub pills_per_virus: Option<Estimate>,
-    /// Pills placed for each second of thinking.
+    /// Pills placed for each second of processor time.
     pub pills_per_second: f64,
     /// Every game.
     pub results: Vec<GameResult>,
 }
 
-/// The name of an ending in results.
-pub fn ending_name(ending: Ending) -> &'static str {
-    match ending {
-        Ending::Cleared => "cleared",
-        Ending::ToppedOut => "topped_out",
-        Ending::Stalled => "stalled",
-        Ending::OutOfPills => "out_of_pills",
-    }
+/// Which games an evaluation plays.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// The levels.
+    pub levels: Vec<u8>,
+    /// Games at each.
+    pub games: u64,
+    /// Number of the first game.
+    pub first_game: u64,
+    /// When games end early.
+    pub rules: Rules,
+    /// Games at once.
+    pub threads: usize,
 }
 
-/// Plays `games` console deals of a level, as many at once as there are threads; `progress` is
-/// told of each finished game.
-pub fn evaluate_level(
+/// Plays console deals at each level. Games found in `results` are not played again and new ones are added to it; the
+/// first game of every level comes before the second of any, so that a part says something of all levels. When `stop`
+/// is set the games under way are given up, and levels have fewer games than asked for. `heard` is told of each game.
+pub fn evaluate(
+    series: &Series,
     new_player: &(dyn Fn(u64) -> Box<dyn Player> + Sync),
-    level: u8,
-    games: u64,
-    first_game: u64,
-    rules: Rules,
-    progress: &(dyn Fn(&GameResult) + Sync),
-) -> LevelResult {
-    let results: Vec<GameResult> = (0..games)
-        .into_par_iter()
-        .map(|number| {
-            let seed = evaluation_seed(first_game, number);
-            let result = play_game(&mut *new_player(u64::from(seed)), seed, level, rules);
-            progress(&result);
-            result
-        })
-        .collect();
-    let wins: Vec<&GameResult> = results
-        .iter()
-        .filter(|game| game.ending == "cleared")
-        .collect();
-    let pills_per_virus: Vec<f64> = wins
-        .iter()
-        .map(|game| f64::from(game.pills) / f64::from(game.viruses.max(1)))
-        .collect();
-    let left: Vec<f64> = results
-        .iter()
-        .map(|game| f64::from(game.viruses_left))
-        .collect();
-    let pills: f64 = results.iter().map(|game| f64::from(game.pills)).sum();
-    let seconds: f64 = results.iter().map(|game| game.seconds).sum();
-    LevelResult {
-        level,
-        games,
-        wins: wins.len() as u64,
-        win_rate: Estimate::share(wins.len() as u64, games),
-        viruses_left: Estimate::mean(&left),
-        pills_per_virus: Estimate::mean(&pills_per_virus),
-        pills_per_second: if seconds > 0.0 { pills / seconds } else { 0.0 },
-        results,
+    results: &mut Results,
+    stop: &AtomicBool,
+    heard: &(dyn Fn(&GameResult) + Sync),
+) -> Result<Vec<LevelResult>, ResultsError> {
+    let numbers = series.first_game..series.first_game.saturating_add(series.games);
+    let mut due = Vec::new();
+    for number in numbers.clone() {
+        for &level in &series.levels {
+            match results.get(level, number) {
+                Some(game) => heard(game),
+                None => due.push((level, number)),
+            }
+        }
+    }
+    let next = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
+    let table = Mutex::new((&mut *results, None));
+    let lock = || table.lock().unwrap_or_else(PoisonError::into_inner);
+    let work = || {
+        while !failed.load(Ordering::Relaxed) {
+            let Some(&(level, number)) = due.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                return;
+            };
+            let seed = evaluation_seed(number);
+            let mut player = new_player(u64::from(seed));
+            let Some(game) = play_game(&mut *player, seed, level, series.rules, stop) else {
+                return;
+            };
+            let mut table = lock();
+            match table.0.add(level, number, game.clone()) {
+                Ok(()) => heard(&game),
+                Err(error) => {
+                    table.1 = Some(error);
+                    failed.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..series.threads.max(1) {
+            scope.spawn(work);
+        }
+    });
+    let (_, failure) = table.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    let level_games = |&level: &u8| {
+        let games = numbers
+            .clone()
+            .filter_map(|number| results.get(level, number).cloned());
+        LevelResult::new(level, games.collect())
+    };
+    Ok(series.levels.iter().map(level_games).collect())
+}
+
+impl LevelResult {
+    /// The summary of a level's games.
+    pub fn new(level: u8, results: Vec<GameResult>) -> Self {
+        let won = || results.iter().filter(|game| game.ending == Finish::Cleared);
+        let pills_per_virus: Vec<f64> = won()
+            .map(|game| f64::from(game.pills) / f64::from(game.viruses.max(1)))
+            .collect();
+        let left: Vec<f64> = results
+            .iter()
+            .map(|game| f64::from(game.viruses_left))
+            .collect();
+        let pills: f64 = results.iter().map(|game| f64::from(game.pills)).sum();
+        let seconds: f64 = results.iter().map(|game| game.seconds).sum();
+        let (games, wins) = (results.len() as u64, won().count() as u64);
+        Self {
+            level,
+            games,
+            wins,
+            win_rate: Estimate::share(wins, games),
+            viruses_left: Estimate::mean(&left),
+            pills_per_virus: Estimate::mean(&pills_per_virus),
+            pills_per_second: if seconds > 0.0 { pills / seconds } else { 0.0 },
+            results,
+        }
     }
 }
 
-/// One game; a player without an answer while placements remain gives the game up.
-pub fn play_game(player: &mut dyn Player, seed: u16, level: u8, rules: Rules) -> GameResult {
+/// One game; nothing when `stop` is set before it ends. A player without an answer while placements remain gives up.
+pub fn play_game(
+    player: &mut dyn Player,
+    seed: u16,
+    level: u8,
+    rules: Rules,
+    stop: &AtomicBool,
+) -> Option<GameResult> {
     let mut game = Game::console(seed, level, rules);
     let mut thought = Duration::ZERO;
     player.new_game();
     while game.ending().is_none() {
-        let start = Instant::now();
+        if stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        let stopwatch = Clock::Processor.start();
         let decision = player.decide(&View::of(&game));
-        thought += start.elapsed();
+        thought += stopwatch.elapsed();
         match decision {
             Some(decision) if game.play(decision.placement).is_ok() => {}
             _ => break,
         }
     }
-    let occupied = game.board().occupied().count_ones();
-    let viruses_left = game.board().viruses_left();
-    GameResult {
-        seed,
-        ending: game.ending().map_or("gave_up", ending_name),
-        pills: game.placed(),
-        viruses: game.viruses_at_start(),
-        viruses_left,
-        halves_left: occupied - viruses_left,
-        seconds: thought.as_secs_f64(),
-    }
+    Some(GameResult::of(&game, seed, thought.as_secs_f64()))
 }
 
 #[cfg(test)]
@@ -216,32 +316,63 @@ mod tests {
     fn evaluation_never_deals_a_training_seed_nor_one_twice() {
         let mut seen = std::collections::BTreeSet::new();
         for number in 0..EVALUATION_SEEDS {
-            let seed = evaluation_seed(5, number);
+            let seed = evaluation_seed(number);
             assert!(seed.is_multiple_of(4) && seed >= 4);
             assert!(seen.insert(seed));
         }
     }
 
-    #[test]
-    fn results_do_not_depend_on_the_number_of_threads() {
+    fn play(threads: usize, games: u64, results: &mut Results) -> Vec<LevelResult> {
         let new_player: &(dyn Fn(u64) -> Box<dyn Player> + Sync) =
             &|_| Box::new(Heuristic::one_ply(Weights::default()));
-        let rules = Rules {
-            most_pills: Some(60),
-            ..Rules::default()
+        let series = Series {
+            levels: vec![1, 3],
+            games,
+            first_game: 2,
+            rules: Rules {
+                most_pills: Some(60),
+                ..Rules::default()
+            },
+            threads,
         };
-        let run = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
-            let level =
-                pool.install(|| evaluate_level(new_player, 3, 4, 0, rules, &|_: &GameResult| {}));
-            level.results.into_iter().map(|game| GameResult {
-                seconds: 0.0,
-                ..game
-            })
-        };
-        assert!(run(1).eq(run(3)));
+        let stop = AtomicBool::new(false);
+        let mut levels = evaluate(&series, new_player, results, &stop, &|_| {}).unwrap();
+        for game in levels.iter_mut().flat_map(|level| &mut level.results) {
+            game.seconds = 0.0;
+        }
+        levels
+    }
+
+    fn games(levels: &[LevelResult]) -> Vec<&[GameResult]> {
+        levels.iter().map(|level| &level.results[..]).collect()
+    }
+
+    #[test]
+    fn results_do_not_depend_on_the_number_of_threads() {
+        let one = play(1, 4, &mut Results::in_memory());
+        let three = play(3, 4, &mut Results::in_memory());
+        assert_eq!(games(&one), games(&three));
+        assert_eq!(one[1].games, 4);
+    }
+
+    /// A file cut anywhere keeps its whole lines, and the rest is played again.
+    #[test]
+    fn an_evaluation_goes_on_where_its_file_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results.jsonl");
+        let open = || Results::open(&path, "one-ply", Rules::default()).unwrap();
+        let whole = play(2, 3, &mut open());
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(bytes.iter().filter(|&&byte| byte == b'\n').count(), 7);
+        for cut in [0, 5, bytes.len() / 2, bytes.len() - 1] {
+            std::fs::write(&path, &bytes[..cut]).unwrap();
+            assert_eq!(
+                games(&play(2, 3, &mut open())),
+                games(&whole),
+                "cut at {cut}"
+            );
+        }
+        let other = Results::open(&path, "heuristic", Rules::default());
+        assert!(other.unwrap_err().to_string().contains("one-ply"));
     }
 }

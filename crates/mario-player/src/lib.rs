@@ -17,7 +17,7 @@
 //! # Ok::<(), mario::IllegalPlacement>(())
 //! ```
 //!
-//! In reading order: the interface, the heuristic, the tree search's two doors and the players
+//! In reading order: the interface, the heuristic, the clock, the tree search's two doors and the players
 //! that use it, the network, the choice of players by name, and what is done with them.
 #![forbid(unsafe_code)]
 
@@ -26,6 +26,7 @@ pub mod player;
 pub mod features;
 pub mod heuristic;
 
+pub mod clock;
 pub mod judges;
 pub mod position;
 pub mod tree;
@@ -34,9 +35,11 @@ pub mod network;
 pub mod planes;
 
 pub mod net_judge;
+pub mod net_tree;
 
 pub mod lineup;
 
 pub mod evaluate;
+pub mod results;
 pub mod selfplay;
 pub mod solve;

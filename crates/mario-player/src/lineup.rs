@@ -9,11 +9,13 @@ use net::network::Network;
 use net::plan::Plan;
 use thiserror::Error;
 
+use crate::clock::Clock;
 use crate::heuristic::{Heuristic, Weights};
 use crate::net_judge::NetJudge;
+use crate::net_tree::{NetSettings, NetTree};
 use crate::network::{DesignNetwork, NetworkError};
 use crate::player::Player;
-use crate::tree::{Budget, HeuristicTree, NetSettings, NetTree, RoundZero, TreeSettings};
+use crate::tree::{Budget, HeuristicTree, RoundZero, TreeSettings};
 
 /// Playouts of the heuristic search that take at most about half a second on one core: a playout
 /// took 15 microseconds of processor time on crowded boards, and open ones take longer.
@@ -121,16 +123,12 @@ impl Lineup {
 
     /// The network player, from a file.
     pub fn network(path: &Path, net: NetSettings, budget: Budget) -> Result<Self, LineupError> {
-        let name = path.display().to_string();
-        let wrong = |source| LineupError::Network {
-            path: name.clone(),
-            source,
-        };
-        let network = load_network(path)?;
-        let plan =
-            Plan::new(&network).map_err(|error| wrong(NetworkError::Shape(error.to_string())))?;
-        let evaluator: Arc<dyn Evaluator> = Arc::new(plan);
-        let judge = Some(Arc::new(NetJudge::new(evaluator).map_err(wrong)?));
+        let judge =
+            NetJudge::new(load_evaluator(path)?).map_err(|source| LineupError::Network {
+                path: path.display().to_string(),
+                source,
+            })?;
+        let judge = Some(Arc::new(judge));
         Ok(Self {
             kind: Kind::Network,
             weights: Weights::default(),
@@ -145,7 +143,10 @@ impl Lineup {
         let budget = match (self.kind, self.budget) {
             (Kind::OnePly | Kind::Heuristic, _) => String::new(),
             (_, Budget::Playouts(playouts)) => format!(", {playouts} playouts"),
-            (_, Budget::Time(time)) => format!(", {} s", time.as_secs_f64()),
+            (_, Budget::Time(time, Clock::Wall)) => format!(", {} s", time.as_secs_f64()),
+            (_, Budget::Time(time, Clock::Processor)) => {
+                format!(", {} s of processor time", time.as_secs_f64())
+            }
         };
         format!("{}{budget}", self.kind.name())
     }
@@ -168,6 +169,15 @@ impl Lineup {
             (Kind::Heuristic | Kind::Network, _) => Box::new(Heuristic::two_plies(weights)),
         }
     }
+}
+
+/// A network file, ready to run.
+pub fn load_evaluator(path: &Path) -> Result<Arc<dyn Evaluator>, LineupError> {
+    let plan = Plan::new(&load_network(path)?).map_err(|error| LineupError::Network {
+        path: path.display().to_string(),
+        source: NetworkError::Shape(error.to_string()),
+    })?;
+    Ok(Arc::new(plan))
 }
 
 /// A network file: our JSON form, or the compact format of the `net` crate.

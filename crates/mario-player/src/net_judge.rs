@@ -4,19 +4,16 @@ use mario::{Pill, Placement, flood};
 use net::evaluator::Evaluator;
 use search::{Evaluate, Evaluation, SearchRng};
 
-use crate::network::{CLEARED, INPUT, MOVES, MOVES_LEN, NetworkError, WON};
+use crate::network::{CLEARED, DURATION, INPUT, MOVES, MOVES_LEN, NetworkError, WON};
 use crate::planes::{INPUT_LEN, write_planes};
 use crate::position::{Move, Position};
-
-/// Share of the value that is the chance of winning; the rest is the share of viruses cleared,
-/// which tells positions apart where every game is still lost.
-const WON_SHARE: f64 = 0.9;
 
 /// A network behind [`Evaluator`], checked to be one for this game.
 pub struct NetJudge<E> {
     evaluator: E,
     won: usize,
     cleared: usize,
+    duration: usize,
     moves: usize,
 }
 
@@ -27,6 +24,8 @@ pub struct Opinion {
     pub won: f32,
     /// Viruses that will be cleared from here on.
     pub cleared: f32,
+    /// Pills that will be placed from here on.
+    pub duration: f32,
     /// The chance of each legal placement; they sum to 1.
     pub moves: Vec<(Placement, f32)>,
 }
@@ -46,11 +45,13 @@ impl<E: Evaluator> NetJudge<E> {
                 .map(|range| range.start)
                 .ok_or_else(|| NetworkError::Shape(format!("it has no output {name:?} of {len}")))
         };
-        let (won, cleared, moves) = (find(WON, 1)?, find(CLEARED, 1)?, find(MOVES, MOVES_LEN)?);
+        let (won, cleared, duration) = (find(WON, 1)?, find(CLEARED, 1)?, find(DURATION, 1)?);
+        let moves = find(MOVES, MOVES_LEN)?;
         Ok(Self {
             evaluator,
             won,
             cleared,
+            duration,
             moves,
         })
     }
@@ -67,6 +68,7 @@ impl<E: Evaluator> NetJudge<E> {
         let opinion = |((board, pill), output): (&(mario::Board, Pill), &[f32])| Opinion {
             won: output[self.won],
             cleared: output[self.cleared],
+            duration: output[self.duration],
             moves: masked(board, *pill, &output[self.moves..self.moves + MOVES_LEN]),
         };
         positions
@@ -116,10 +118,9 @@ impl<E: Evaluator> Evaluate<Position> for NetJudge<E> {
             .map(|leaf| (*leaf.board(), leaf.pill().unwrap_or(Pill::from_index(0))))
             .collect();
         for (leaf, opinion) in leaves.iter().zip(self.opinions(&positions)) {
-            let viruses = f64::from(leaf.viruses_at_start().max(1));
-            let cleared = f64::from(leaf.viruses_cleared()) + f64::from(opinion.cleared);
-            let win = (1.0 + f64::from(opinion.won)) / 2.0;
-            let value = WON_SHARE * win + (1.0 - WON_SHARE) * (cleared / viruses).min(1.0);
+            let win = f64::midpoint(1.0, f64::from(opinion.won)).clamp(0.0, 1.0);
+            let value = win * leaf.win_value(f64::from(opinion.duration))
+                + (1.0 - win) * leaf.loss_value(f64::from(opinion.cleared));
             let priors = match leaf.pill() {
                 Some(_) => opinion
                     .moves

@@ -28,7 +28,17 @@ pub enum Utility {
     Progress,
     /// One for a win, a little less for a late one; nothing for a loss.
     Win,
+    /// The network's: a win is worth the more the sooner it comes, a loss the more viruses were cleared.
+    Pace,
 }
+
+/// Under [`Utility::Pace`], wins lie above one half by how soon they come, losses below one quarter.
+const PACE_SHARE: f64 = 0.5;
+const LOSS_SHARE: f64 = 0.25;
+
+/// A win that takes this many pills for each virus at the root, and a few more, is of middling pace.
+const USUAL_PILLS_PER_VIRUS: f64 = 2.0;
+const USUAL_PILLS_MORE: f64 = 4.0;
 
 /// A win `pills` placements after the root is worth this much less than one.
 fn lateness(pills: u32) -> f64 {
@@ -52,6 +62,7 @@ pub struct Position {
     viruses_at_start: u32,
     placed: u32,
     placed_at_root: u32,
+    viruses_at_root: u32,
     /// Pills in a row, since the root, that cleared no virus.
     barren: u32,
     /// Moves since the game began, for finding the tree again.
@@ -69,6 +80,7 @@ impl Position {
             viruses_at_start: view.viruses_at_start,
             placed: view.placed,
             placed_at_root: view.placed,
+            viruses_at_root: view.board.viruses_left(),
             barren: 0,
             line: Vec::new(),
         }
@@ -115,6 +127,19 @@ impl Position {
         self.placed - self.placed_at_root
     }
 
+    /// What [`Utility::Pace`] gives a win that takes `pills_more` from here.
+    pub fn win_value(&self, pills_more: f64) -> f64 {
+        let pills = f64::from(self.placed_since_root()) + pills_more.max(0.0);
+        let usual = USUAL_PILLS_PER_VIRUS * f64::from(self.viruses_at_root) + USUAL_PILLS_MORE;
+        1.0 - PACE_SHARE * pills / (pills + usual)
+    }
+
+    /// What [`Utility::Pace`] gives a loss before which `cleared_more` viruses are cleared.
+    pub fn loss_value(&self, cleared_more: f64) -> f64 {
+        let cleared = f64::from(self.viruses_cleared()) + cleared_more.max(0.0);
+        LOSS_SHARE * (cleared / f64::from(self.viruses_at_start.max(1))).min(1.0)
+    }
+
     /// The value of the position if the game ends here.
     fn ending(&self) -> Option<f64> {
         let won = self.board.viruses_left() == 0;
@@ -126,6 +151,8 @@ impl Position {
         Some(match self.utility {
             Utility::Win if won => 1.0 - lateness(self.placed_since_root()),
             Utility::Win => 0.0,
+            Utility::Pace if won => self.win_value(0.0),
+            Utility::Pace => self.loss_value(0.0),
             Utility::Progress => self.progress(topped_out),
         })
     }

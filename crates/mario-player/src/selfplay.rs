@@ -217,8 +217,8 @@ fn play_record(
     let mixed = settings.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(mixed);
     let level = rng.random_range(settings.lowest_level..=settings.highest_level);
-    let seed: u16 = rng.random_range(mario::rng::FIRST_SEED..=u16::MAX);
-    let mut game = match settings.pills {
+    let seed = training_seed(&mut rng);
+    let game = match settings.pills {
         PillSource::Console => Game::console(seed, level, Rules::SELF_PLAY),
         PillSource::Independent => {
             let GameInput { board, pills } = GameInput::corpus(seed, level);
@@ -226,19 +226,40 @@ fn play_record(
         }
     };
     let mut player = new_player(rng.random());
+    let explorer = settings.explore.then_some(&mut rng);
+    record_game(game, &mut *player, explorer, &AtomicBool::new(false)).0
+}
+
+/// A seed to learn from: one of those that evaluation never deals.
+pub fn training_seed(rng: &mut impl RngExt) -> u16 {
+    const REMAINDER: u16 = 2;
+    (rng.random_range(0..=u16::MAX >> 2) << 2) | REMAINDER
+}
+
+/// Plays a game to its end and records it; `explorer` sometimes draws a move instead of choosing it. When the player
+/// has no answer or `stop` is set, the record says that the game ran out of time. The game comes back as it ended.
+pub fn record_game(
+    mut game: Game,
+    player: &mut dyn Player,
+    mut explorer: Option<&mut Xoshiro256PlusPlus>,
+    stop: &AtomicBool,
+) -> (Record, Game) {
     player.new_game();
     let board = *game.board();
     let mut moves = Vec::new();
     let mut end = RecordEnd::End;
     while game.ending().is_none() {
-        let Some(decision) = player.decide(&View::of(&game)) else {
+        let stopped = stop.load(Ordering::Relaxed);
+        let Some(decision) = (!stopped)
+            .then(|| player.decide(&View::of(&game)))
+            .flatten()
+        else {
             end = RecordEnd::Timeout;
             break;
         };
-        let chosen = if settings.explore {
-            explore(&decision, &mut rng)
-        } else {
-            decision.placement
+        let chosen = match &mut explorer {
+            Some(rng) => explore(&decision, rng),
+            None => decision.placement,
         };
         let pill = game.pill();
         let placed = |at: Placement| Placed {
@@ -259,7 +280,7 @@ fn play_record(
     if game.ending() == Some(Ending::Stalled) {
         end = RecordEnd::Stall;
     }
-    Record { board, moves, end }
+    (Record { board, moves, end }, game)
 }
 
 fn explore(decision: &Decision, rng: &mut Xoshiro256PlusPlus) -> Placement {

@@ -1,18 +1,15 @@
-//! Players that search: round 0's random games, the heuristic's scores, and the network.
+//! Players that search without a network: round 0's random games, and the heuristic's scores.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use mario::Placement;
-use net::evaluator::Evaluator;
+use mario::{Placement, flood};
 use search::{
-    ChanceLeaf, ChanceRule, Dirichlet, EarlyStop, Evaluate, Poll, Progress, Puct, Rule, Search,
-    Settings, Task,
+    ChanceLeaf, ChanceRule, EarlyStop, Evaluate, Poll, Progress, Puct, Rule, Search, Settings, Task,
 };
 
+use crate::clock::Clock;
 use crate::heuristic::Weights;
 use crate::judges::{RandomGames, Scores};
-use crate::net_judge::NetJudge;
 use crate::player::{Decision, Player, View};
 use crate::position::{Move, Position, Utility};
 
@@ -21,12 +18,12 @@ use crate::position::{Move, Position, Utility};
 pub enum Budget {
     /// After so many playouts.
     Playouts(u64),
-    /// After so much time.
-    Time(Duration),
+    /// After so much time, or before it when the choice is settled.
+    Time(Duration, Clock),
 }
 
-/// A move that can no longer be overtaken within its playouts is played at once.
-const WHEN_DECIDED: EarlyStop = EarlyStop {
+/// A move that can no longer be overtaken within its playouts or its time is played at once.
+pub(crate) const WHEN_DECIDED: EarlyStop = EarlyStop {
     prune: false,
     stop: true,
 };
@@ -45,19 +42,49 @@ pub(crate) fn think<E: Evaluate<Position>>(
             let task = Task::playouts(playouts).stopping_early(early_stop);
             search.run(root, judge, settings, &task).playouts
         }
-        Budget::Time(time) => {
-            let deadline = Instant::now() + time;
-            let watch = |_: &Progress| match Instant::now() < deadline {
-                true => Poll::Continue {
-                    playouts_left: u64::MAX,
-                },
-                false => Poll::Stop,
+        Budget::Time(limit, clock) => {
+            let stopwatch = clock.start();
+            let watch = |progress: &Progress| {
+                let used = stopwatch.elapsed();
+                if used >= limit {
+                    return Poll::Stop;
+                }
+                let playouts_left = playouts_left(progress.playouts, used, limit);
+                Poll::Continue { playouts_left }
             };
-            search
-                .run(root, judge, settings, &Task::default().watched_by(&watch))
-                .playouts
+            let task = Task::default()
+                .watched_by(&watch)
+                .stopping_early(early_stop);
+            search.run(root, judge, settings, &task).playouts
         }
     }
+}
+
+/// Playouts the rest of the time is good for, at the pace so far. A tree gets deeper as it grows, so this is rather too
+/// many than too few, and a search is not stopped too early.
+fn playouts_left(playouts: u64, used: Duration, limit: Duration) -> u64 {
+    const KNOWN_PACE: u64 = 32;
+    if playouts < KNOWN_PACE || used.is_zero() {
+        return u64::MAX;
+    }
+    let left = limit.saturating_sub(used).as_secs_f64();
+    (playouts as f64 * left / used.as_secs_f64()).ceil() as u64
+}
+
+/// The decision that needs no thought: a placement that clears the last virus. (There is no forced placement: under an
+/// open throat a pill can always lie, or stand in either column.)
+pub(crate) fn obvious(view: &View) -> Option<Decision> {
+    let resting = flood(&view.board);
+    let placement = resting.placements(view.pill).find(|&placement| {
+        let mut board = view.board;
+        board.play(view.pill, placement);
+        board.viruses_left() == 0
+    })?;
+    Some(Decision {
+        placement,
+        weights: vec![(placement, 1.0)],
+        positions: u64::from(resting.count(view.pill)),
+    })
 }
 
 /// Round 0: no network and no heuristic, only random games under UCB1.
@@ -136,6 +163,41 @@ impl Player for RoundZero {
     }
 }
 
+/// Round 0 with weights that tell placements apart.
+///
+/// After few random games the mean utilities of good and bad placements differ by little, and a network that learns
+/// their ratios, as the design has it, learns next to nothing. Here a placement weighs e times as much as another if
+/// it is worth `viruses` more of them, by the mean.
+pub struct SharpRoundZero {
+    inner: RoundZero,
+    viruses: f64,
+}
+
+impl SharpRoundZero {
+    /// Makes the weights of a player sharper.
+    pub fn new(inner: RoundZero, viruses: f64) -> Self {
+        Self { inner, viruses }
+    }
+}
+
+impl Player for SharpRoundZero {
+    fn decide(&mut self, view: &View) -> Option<Decision> {
+        let mut decision = self.inner.decide(view)?;
+        let best = decision.weights.iter().map(|entry| entry.1);
+        let best = best.fold(f64::NEG_INFINITY, f64::max);
+        // A virus is worth one part in so many of the utility.
+        let parts = f64::from(view.viruses_at_start) + 1.0;
+        for (_, weight) in &mut decision.weights {
+            *weight = ((*weight - best) * parts / self.viruses).exp();
+        }
+        Some(decision)
+    }
+
+    fn new_game(&mut self) {
+        self.inner.new_game();
+    }
+}
+
 /// The constants of the heuristic tree search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TreeSettings {
@@ -180,15 +242,17 @@ impl HeuristicTree {
     }
 }
 
-impl Player for HeuristicTree {
-    fn decide(&mut self, view: &View) -> Option<Decision> {
-        let root = Position::new(view, Utility::Win);
-        let judge = Scores {
+impl HeuristicTree {
+    fn judge(&self, view: &View) -> Scores<'_> {
+        Scores {
             weights: &self.weights,
             even: self.weights.score(&view.board),
             scale: self.settings.scale,
             temperature: self.settings.temperature,
-        };
+        }
+    }
+
+    fn search_settings(&self) -> Settings {
         let puct = Puct {
             cpuct: self.settings.cpuct,
             ..Puct::default()
@@ -198,94 +262,24 @@ impl Player for HeuristicTree {
             root_reduction: self.settings.fpu_reduction,
             ..puct.fpu
         };
-        let settings = Settings {
+        Settings {
             rule: Rule::Puct(Puct { fpu, ..puct }),
             chance: ChanceRule::Proportional,
             chance_leaf: ChanceLeaf::PassThrough,
             ..Settings::default()
-        };
+        }
+    }
+}
+
+impl Player for HeuristicTree {
+    fn decide(&mut self, view: &View) -> Option<Decision> {
+        if let Some(decision) = obvious(view) {
+            return Some(decision);
+        }
+        let root = Position::new(view, Utility::Win);
+        let (judge, settings) = (self.judge(view), self.search_settings());
         let search = Search::new(self.seed.wrapping_add(u64::from(view.placed)));
         let positions = think(&search, &root, &judge, &settings, self.budget, WHEN_DECIDED);
-        decision(&search, positions)
-    }
-}
-
-/// The constants of the network's tree search.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NetSettings {
-    /// Weight of the priors in selection.
-    pub cpuct: f64,
-    /// Leaves given to the network at once.
-    pub batch: usize,
-    /// Noise in the root's priors, for self-play.
-    pub noise: Option<Dirichlet>,
-}
-
-impl NetSettings {
-    /// The original's noise: ten over the usual forty placements, one part in ten.
-    pub const SELF_PLAY_NOISE: Dirichlet = Dirichlet {
-        epsilon: 0.1,
-        alpha: 0.25,
-    };
-}
-
-impl Default for NetSettings {
-    fn default() -> Self {
-        Self {
-            cpuct: 1.0,
-            batch: 8,
-            noise: None,
-        }
-    }
-}
-
-/// The network at the leaves of a tree with chance nodes.
-pub struct NetTree<E> {
-    judge: Arc<NetJudge<E>>,
-    settings: NetSettings,
-    budget: Budget,
-    seed: u64,
-}
-
-impl<E: Evaluator> NetTree<E> {
-    /// A player whose chance draws follow from `seed`.
-    pub fn new(judge: Arc<NetJudge<E>>, settings: NetSettings, budget: Budget, seed: u64) -> Self {
-        Self {
-            judge,
-            settings,
-            budget,
-            seed,
-        }
-    }
-}
-
-impl<E: Evaluator> Player for NetTree<E> {
-    fn decide(&mut self, view: &View) -> Option<Decision> {
-        let root = Position::new(view, Utility::Win);
-        // AlphaZero's formula: exploration does not grow with the logarithm.
-        let puct = Puct {
-            cpuct: self.settings.cpuct,
-            log_puct: 0.0,
-            log_const: std::f64::consts::E,
-            ..Puct::default()
-        };
-        let settings = Settings {
-            rule: Rule::Puct(puct),
-            chance: ChanceRule::Proportional,
-            chance_leaf: ChanceLeaf::PassThrough,
-            batch: self.settings.batch,
-            noise: self.settings.noise,
-            ..Settings::default()
-        };
-        let search = Search::new(self.seed.wrapping_add(u64::from(view.placed)));
-        let positions = think(
-            &search,
-            &root,
-            &*self.judge,
-            &settings,
-            self.budget,
-            EarlyStop::default(),
-        );
         decision(&search, positions)
     }
 }
@@ -310,3 +304,6 @@ pub(crate) fn decision(search: &Search<Position>, positions: u64) -> Option<Deci
         positions,
     })
 }
+
+#[cfg(test)]
+mod tests;

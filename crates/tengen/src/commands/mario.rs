@@ -24,9 +24,11 @@ use clap::{Args, Subcommand};
 use mario::level::LAST_LEVEL;
 use mario::rng::{FIRST_SEED, POWER_ON_SEED};
 use mario::{Game, Rules, Speed};
+use mario_player::clock::Clock;
 use mario_player::heuristic::Weights;
 use mario_player::lineup::{HALF_SECOND_OF_SEARCH, Kind, Lineup};
-use mario_player::tree::{Budget, NetSettings};
+use mario_player::net_tree::NetSettings;
+use mario_player::tree::Budget;
 
 /// Dr. Mario: play, watch, measure, record, solve and draw
 #[derive(Subcommand)]
@@ -80,12 +82,12 @@ struct PlayerArgs {
     player: Kind,
 
     /// Playouts for a move; the default takes about half a second on one core
-    #[arg(long, conflicts_with = "time")]
+    #[arg(long, conflicts_with = "seconds")]
     playouts: Option<u64>,
 
-    /// Seconds for a move, instead of playouts
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    time: Option<Duration>,
+    /// Most seconds for a move, instead of playouts; a settled choice is played sooner
+    #[arg(long, alias = "time", value_parser = seconds)]
+    seconds: Option<Duration>,
 
     /// Network file for the network player: our JSON form or the compact format
     #[arg(long, short = 'w', value_name = "FILE")]
@@ -103,14 +105,15 @@ const NETWORK_PLAYOUTS: u64 = 200;
 const ROUND_ZERO_PLAYOUTS: u64 = 10_000;
 
 impl PlayerArgs {
-    fn lineup(&self, net: NetSettings) -> anyhow::Result<Lineup> {
+    /// The players; `clock` is what their seconds are counted by.
+    fn lineup(&self, net: NetSettings, clock: Clock) -> anyhow::Result<Lineup> {
         let default = match self.player {
             Kind::Network => NETWORK_PLAYOUTS,
             Kind::RoundZero => ROUND_ZERO_PLAYOUTS,
             _ => HALF_SECOND_OF_SEARCH,
         };
-        let budget = match self.time {
-            Some(time) => Budget::Time(time),
+        let budget = match self.seconds {
+            Some(limit) => Budget::Time(limit, clock),
             None => Budget::Playouts(self.playouts.unwrap_or(default).max(1)),
         };
         match (self.player, &self.network) {

@@ -1,25 +1,32 @@
 //! `tengen mario eval`: how good a player is, level by level.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 
 use clap::Args;
 use mario::Rules;
-use mario_player::evaluate::{Estimate, LevelResult, evaluate_level};
-use mario_player::tree::NetSettings;
+use mario_player::clock::Clock;
+use mario_player::evaluate::{Estimate, LevelResult, Series, evaluate};
+use mario_player::net_tree::NetSettings;
+use mario_player::results::Results;
 use serde_json::json;
 
 use super::{Levels, PlayerArgs};
 use crate::commands::terminal;
+use crate::interrupt;
 
 /// Measure a player: win rate, viruses left and pills used at each level, with 95 % intervals
 ///
 /// Deals the console's boards and pill lists from seeds that the heuristic was not tuned on.
-/// Games are independent and run on all cores; with a fixed number of playouts the result does
-/// not depend on how many.
+/// Games are independent and run one on each core; with a fixed number of playouts the result does
+/// not depend on how many. Seconds are counted in processor time, so that a busy machine does not
+/// weaken the player. With --out every finished game is kept, and the same command goes on after
+/// an interruption.
 #[derive(Args)]
 #[command(after_help = "Examples:
   tengen mario eval --levels 0..20 --games 60 --player heuristic
-  tengen mario eval --levels 15,20 --games 60 --time 0.5 --json")]
+  tengen mario eval --levels 15,20 --games 60 --seconds 0.5 --out half.jsonl")]
 pub struct EvalArgs {
     /// Levels, such as 0..20 or 0,5,10
     #[arg(long, default_value = "0,3,5,10,15,20", value_parser = super::levels)]
@@ -45,6 +52,10 @@ pub struct EvalArgs {
     #[arg(long, default_value_t = 0)]
     threads: usize,
 
+    /// Keep finished games in this file, and count those it holds already
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
     /// Print one JSON object, every game in it
     #[arg(long)]
     json: bool,
@@ -54,45 +65,46 @@ pub struct EvalArgs {
 }
 
 pub fn run(args: EvalArgs) -> anyhow::Result<ExitCode> {
-    let lineup = args.player.lineup(NetSettings::default())?;
+    let lineup = args
+        .player
+        .lineup(NetSettings::default(), Clock::Processor)?;
     let rules = Rules {
         stall_after: args.stall_after,
         most_pills: Some(args.most_pills),
     };
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(args.threads)
-        .build()?;
-    let bar = terminal::progress(args.levels.0.len() * args.games as usize, "games");
-    let mut results = Vec::new();
-    if !args.json {
-        println!("{}, {} games a level", lineup.describe(), args.games);
-        println!("level  won         win rate, 95 %     viruses left   pills a virus   pills/s");
-    }
-    for &level in &args.levels.0 {
-        let result = pool.install(|| {
-            let new_player = |seed| lineup.player(seed);
-            evaluate_level(
-                &new_player,
-                level,
-                args.games,
-                args.first_game,
-                rules,
-                &|_| bar.inc(1),
-            )
-        });
-        if !args.json {
-            bar.suspend(|| print_row(&result));
-        }
-        results.push(result);
-    }
+    let mut results = match &args.out {
+        Some(path) => Results::open(path, &lineup.describe(), rules)?,
+        None => Results::in_memory(),
+    };
+    let series = Series {
+        levels: args.levels.0,
+        games: args.games,
+        first_game: args.first_game,
+        rules,
+        threads: match args.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        },
+    };
+    let stop = interrupt::stop_flag()?;
+    let bar = terminal::progress(series.levels.len() * args.games as usize, "games");
+    let new_player = |seed| lineup.player(seed);
+    let levels = evaluate(&series, &new_player, &mut results, stop, &|_| bar.inc(1))?;
     bar.finish_and_clear();
     if args.json {
         let report = json!({
             "player": lineup.describe(),
             "rules": { "most_pills": args.most_pills, "stall_after": args.stall_after },
-            "levels": results,
+            "levels": levels,
         });
         println!("{report}");
+    } else {
+        println!("{}, {} games a level", lineup.describe(), args.games);
+        println!("level  won         win rate, 95 %     viruses left   pills a virus   pills/s");
+        levels.iter().for_each(print_row);
+    }
+    if stop.load(Ordering::Relaxed) {
+        return Ok(ExitCode::from(interrupt::EXIT_INTERRUPTED));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
+use mario_player::clock::Clock;
+use mario_player::net_tree::NetSettings;
 use mario_player::selfplay::{PillSource, SelfPlaySettings, self_play};
-use mario_player::tree::NetSettings;
 
 use super::{Levels, PlayerArgs};
 use crate::commands::terminal;
@@ -64,10 +65,11 @@ pub struct SelfplayArgs {
 
 pub fn run(args: SelfplayArgs) -> anyhow::Result<ExitCode> {
     let noise = args.explore.then_some(NetSettings::SELF_PLAY_NOISE);
-    let lineup = args.player.lineup(NetSettings {
+    let net = NetSettings {
         noise,
         ..NetSettings::default()
-    })?;
+    };
+    let lineup = args.player.lineup(net, Clock::Processor)?;
     let (Some(&lowest), Some(&highest)) = (args.levels.0.first(), args.levels.0.last()) else {
         bail!("--levels names no level");
     };

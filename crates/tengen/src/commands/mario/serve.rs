@@ -10,8 +10,9 @@ use clap::{Args, ValueEnum};
 use mario::protocol::wire::{Pace, play, serve};
 use mario::protocol::{Client, Deal, Server, Situation};
 use mario::{Ending, Rules, Speed};
+use mario_player::clock::Clock;
+use mario_player::net_tree::NetSettings;
 use mario_player::player::View;
-use mario_player::tree::NetSettings;
 
 use super::{DealArgs, PlayerArgs};
 
@@ -119,7 +120,7 @@ fn talk(
         serve(&mut server, reader, writer, pace)?;
         return Ok(server.game().ending() == Some(Ending::Cleared));
     }
-    let lineup = args.player.lineup(NetSettings::default())?;
+    let lineup = args.player.lineup(NetSettings::default(), Clock::Wall)?;
     let mut player = lineup.player(0);
     player.new_game();
     let start = RefCell::new(None);

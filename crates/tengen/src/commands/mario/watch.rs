@@ -9,8 +9,9 @@ use clap::Args;
 use mario::protocol::{Client, Deal, Server, Situation};
 use mario::speed::FRAMES_PER_SECOND;
 use mario::{Ending, Game, Rules, Speed};
+use mario_player::clock::Clock;
+use mario_player::net_tree::NetSettings;
 use mario_player::player::{Player, View};
-use mario_player::tree::NetSettings;
 
 use super::play::shown_next;
 use super::screen::{Scoreboard, draw};
@@ -48,7 +49,7 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     if !(args.times > 0.0 && args.times.is_finite()) {
         anyhow::bail!("--times {} must be above 0", args.times);
     }
-    let lineup = args.player.lineup(NetSettings::default())?;
+    let lineup = args.player.lineup(NetSettings::default(), Clock::Wall)?;
     let name = lineup.describe();
     let mut player = lineup.player(u64::from(args.deal.seed));
     player.new_game();

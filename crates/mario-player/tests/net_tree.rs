@@ -1,0 +1,167 @@
+//! The network player with a network that only counts: it must be the search that plays.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use mario::{Game, Rules, flood};
+use mario_player::evaluate::{evaluation_seed, play_game};
+use mario_player::net_judge::NetJudge;
+use mario_player::net_tree::{CappedTree, NetSettings, NetTree};
+use mario_player::network::{CLEARED, DURATION, DesignNetwork, LEAK, MOVES, WON};
+use mario_player::planes::AREA;
+use mario_player::player::{Decision, Player, View};
+use mario_player::tree::Budget;
+use net::evaluator::Evaluator;
+use net::shape::IoShape;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// Viruses left and halves lying about make a game look long and lost; all moves look alike, legal or not.
+struct Counting(IoShape);
+
+impl Counting {
+    fn new() -> Self {
+        let tensors = DesignNetwork::parameter_order(1, 1)
+            .into_iter()
+            .map(|(name, len)| (name, vec![0.1; len]))
+            .collect();
+        let network = DesignNetwork {
+            filters: 1,
+            residual_blocks: 1,
+            leakage: LEAK,
+            tensors,
+        };
+        Self(network.to_network().unwrap().io_shape())
+    }
+}
+
+impl Evaluator for Counting {
+    fn shape(&self) -> &IoShape {
+        &self.0
+    }
+
+    fn evaluate(&self, planes: &[f32], outputs: &mut [f32]) {
+        let rows = planes.chunks_exact(self.0.input_len());
+        for (planes, output) in rows.zip(outputs.chunks_exact_mut(self.0.output_len())) {
+            let viruses: f32 = planes[..3 * AREA].iter().sum();
+            let halves: f32 = planes[3 * AREA..12 * AREA].iter().sum();
+            output.fill(1.0 / 512.0);
+            output[self.0.output(WON).unwrap().start] = 1.0 - (viruses + halves / 4.0) / 40.0;
+            output[self.0.output(CLEARED).unwrap().start] = 0.0;
+            output[self.0.output(DURATION).unwrap().start] = 3.0 * viruses + halves;
+            assert_eq!(self.0.output(MOVES).unwrap().len(), 512);
+        }
+    }
+}
+
+fn judge() -> Arc<NetJudge<Counting>> {
+    Arc::new(NetJudge::new(Counting::new()).unwrap())
+}
+
+fn tree(settings: NetSettings, playouts: u64, seed: u64) -> NetTree<Counting> {
+    NetTree::new(judge(), settings, Budget::Playouts(playouts), seed)
+}
+
+const GUMBEL: NetSettings = NetSettings {
+    cpuct: 1.0,
+    batch: 1,
+    noise: None,
+    considered: 16,
+};
+
+/// All decisions of a game.
+fn decisions(mut player: impl Player, level: u8) -> Vec<Decision> {
+    let rules = Rules {
+        most_pills: Some(30),
+        ..Rules::default()
+    };
+    let mut game = Game::console(evaluation_seed(7), level, rules);
+    let mut all = Vec::new();
+    while game.ending().is_none() {
+        let decision = player.decide(&View::of(&game)).unwrap();
+        let legal: Vec<_> = flood(game.board()).placements(game.pill()).collect();
+        assert!(legal.contains(&decision.placement));
+        for (placement, weight) in &decision.weights {
+            assert!(legal.contains(placement) && *weight >= 0.0, "{placement}");
+        }
+        game.play(decision.placement).unwrap();
+        all.push(decision);
+    }
+    all
+}
+
+#[test]
+fn only_legal_placements_are_played_and_weighed() {
+    for decision in decisions(tree(NetSettings::default(), 60, 1), 5) {
+        let visits: f64 = decision.weights.iter().map(|entry| entry.1).sum();
+        assert!(decision.positions <= 60 && visits > 0.0);
+    }
+    for decision in decisions(tree(GUMBEL, 32, 1), 12) {
+        let total: f64 = decision.weights.iter().map(|entry| entry.1).sum();
+        assert!((total - 1.0).abs() < 1e-6, "{total}");
+    }
+}
+
+#[test]
+fn a_seed_fixes_all_decisions() {
+    let plain = |seed| decisions(tree(NetSettings::default(), 50, seed), 3);
+    assert_eq!(plain(4), plain(4));
+    let noisy = |seed| {
+        let noise = Some(NetSettings::SELF_PLAY_NOISE);
+        let settings = NetSettings {
+            noise,
+            ..NetSettings::default()
+        };
+        decisions(tree(settings, 50, seed), 3)
+    };
+    assert_eq!(noisy(4), noisy(4));
+    assert_ne!(noisy(4), noisy(5));
+    let capped = |seed| decisions(CappedTree::new(&judge(), GUMBEL, [24, 8], 0.5, seed), 3);
+    assert_eq!(capped(4), capped(4));
+    assert_ne!(capped(4), capped(5));
+}
+
+#[test]
+fn quick_searches_teach_nothing() {
+    let all = decisions(CappedTree::new(&judge(), GUMBEL, [24, 8], 0.5, 9), 8);
+    let taught = all.iter().filter(|decision| !decision.weights.is_empty());
+    let share = taught.count() as f64 / all.len() as f64;
+    assert!((0.2..0.8).contains(&share), "{share}");
+}
+
+struct Random(Xoshiro256PlusPlus);
+
+impl Player for Random {
+    fn decide(&mut self, view: &View) -> Option<Decision> {
+        let legal: Vec<_> = flood(&view.board).placements(view.pill).collect();
+        let placement = *legal.get(self.0.random_range(0..legal.len().max(1)))?;
+        Some(Decision {
+            placement,
+            weights: Vec::new(),
+            positions: 0,
+        })
+    }
+}
+
+#[test]
+fn it_beats_a_random_player_on_the_same_deals() {
+    let rules = Rules {
+        most_pills: Some(60),
+        ..Rules::default()
+    };
+    let stop = AtomicBool::new(false);
+    let (mut wins, mut losses) = (0, 0);
+    for number in 0..8 {
+        let seed = evaluation_seed(number);
+        let play = |player: &mut dyn Player| {
+            let level = 2;
+            play_game(player, seed, level, rules, &stop).unwrap().rank()
+        };
+        let searched = play(&mut tree(NetSettings::default(), 100, number));
+        let random = play(&mut Random(Xoshiro256PlusPlus::seed_from_u64(number)));
+        wins += usize::from(searched < random);
+        losses += usize::from(searched > random);
+    }
+    // Eight of eight by luck alone happens once in 256 tries.
+    assert_eq!((wins, losses), (8, 0));
+}
