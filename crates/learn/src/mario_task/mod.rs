@@ -22,13 +22,15 @@ use serde::{Deserialize, Serialize};
 
 use self::loss::{SCALARS, Truth};
 use self::model::{MOVES_HEAD, MarioDesign, MarioShape, VALUE_HEAD};
+use crate::average::Average;
 use crate::batch::{Batch, Shape};
+use crate::checkpoint::{self, CheckpointError};
 use crate::go_task::games::LoadReport;
 use crate::history::Part;
 use crate::layer::Mode;
 use crate::loss::{Tally, masked_cross_entropy};
 use crate::model::Model;
-use crate::optimiser::{Decay, Rule, Schedule};
+use crate::optimiser::{Decay, Optimiser, Rule, Schedule};
 use crate::settings::TrainSettings;
 use crate::shuffle::{Shuffle, mix};
 use crate::trainer::{DataError, Task};
@@ -205,9 +207,35 @@ impl MarioTask {
                 hint,
             });
         }
+        Ok(Self::with_examples(settings, train, test, report))
+    }
+
+    /// Trains on positions in memory, such as those of recent self-play.
+    pub fn from_examples(
+        settings: MarioSettings,
+        train: Vec<Example>,
+        test: Vec<Example>,
+    ) -> Result<Self, DataError> {
+        if train.is_empty() {
+            return Err(DataError::Nothing {
+                what: "positions to train on",
+                place: "memory".to_owned(),
+                hint: String::new(),
+            });
+        }
+        let report = LoadReport::default();
+        Ok(Self::with_examples(settings, train, test, report))
+    }
+
+    fn with_examples(
+        settings: MarioSettings,
+        train: Vec<Example>,
+        test: Vec<Example>,
+        report: LoadReport,
+    ) -> Self {
         let seed = settings.training.seed;
         let moves = Batch::zeros(Shape::Row(MOVES_LEN), 0);
-        Ok(Self {
+        Self {
             model: model::build(settings.network, seed, settings.training.threads),
             order: Shuffle::new(train.len() as u64, mix(seed)),
             train,
@@ -219,7 +247,25 @@ impl MarioTask {
             truths: Vec::new(),
             row: vec![0.0; INPUT_LEN],
             settings,
-        })
+        }
+    }
+
+    /// Starts from the weights of another training's checkpoint, and from nothing else of it.
+    pub fn start_from(&mut self, checkpoint: &Path) -> Result<(), CheckpointError> {
+        let mut optimiser = Optimiser::new(self.settings.training.optimiser, 0.0, None);
+        let found = checkpoint::load(
+            checkpoint,
+            &mut self.model,
+            &mut optimiser,
+            &mut Average::default(),
+        )?;
+        match found {
+            Some(_) => Ok(()),
+            None => Err(CheckpointError::File {
+                path: checkpoint.to_owned(),
+                error: io::ErrorKind::NotFound.into(),
+            }),
+        }
     }
 
     /// What was read and left out.
