@@ -8,8 +8,16 @@ use std::{
     time::Duration,
 };
 
-/// A run so small that a round takes about a second.
-const SETTINGS: &str = r#"
+/// A game to learn, and a run of it so small that a round takes about a second.
+struct Course {
+    game: &'static str,
+    settings: &'static str,
+    network_ending: &'static str,
+}
+
+const GO: Course = Course {
+    game: "go",
+    settings: r#"
 size = 5
 blocks = 1
 filters = 8
@@ -31,13 +39,46 @@ simulations = 4
 at_once = 8
 min_games = 4
 max_games = 12
-"#;
+"#,
+    network_ending: "txt.gz",
+};
+
+const MARIO: Course = Course {
+    game: "mario",
+    settings: r#"
+levels = [0, 2]
+blocks = 1
+filters = 8
+[round0]
+playouts = 40
+games = 12
+passes = 1.0
+[selfplay]
+at_once = 8
+games = 8
+simulations = 8
+quick_simulations = 4
+considered = 4
+[training]
+window = 400
+passes = 2.0
+batch = 16
+threads = 1
+[gate]
+simulations = 4
+at_once = 8
+min_deals = 4
+max_deals = 12
+"#,
+    network_ending: "net",
+};
+
 const KILLS: u64 = 10;
 
-fn zero(dir: &Path, rounds: u64) -> Command {
+fn zero(course: &Course, dir: &Path, rounds: u64) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tengen"));
     command
-        .args(["zero", "go", "--dir"])
+        .args(["zero", course.game, "--dir"])
         .arg(dir)
         .args(["--rounds", &rounds.to_string()]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -70,14 +111,23 @@ fn whole_records(log: &Path) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn nothing_finished_is_lost_when_the_loop_is_killed_at_ten_moments() {
+fn nothing_finished_is_lost_when_go_is_killed_at_ten_moments() {
+    kill_at_ten_moments(&GO);
+}
+
+#[test]
+fn nothing_finished_is_lost_when_dr_mario_is_killed_at_ten_moments() {
+    kill_at_ten_moments(&MARIO);
+}
+
+fn kill_at_ten_moments(course: &Course) {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path();
-    fs::write(dir.join("settings.toml"), SETTINGS).unwrap();
+    fs::write(dir.join("settings.toml"), course.settings).unwrap();
     let logs = [dir.join("games.log"), dir.join("matches.log")];
     let mut before = [Vec::new(), Vec::new()];
     for kill in 0..KILLS {
-        let mut child = zero(dir, 1000).spawn().unwrap();
+        let mut child = zero(course, dir, 1000).spawn().unwrap();
         // Moments spread over start, self-play, training and matches, by no pattern of the loop's own.
         thread::sleep(Duration::from_millis(60 + (kill * 7919) % 900));
         child.kill().unwrap();
@@ -94,7 +144,7 @@ fn nothing_finished_is_lost_when_the_loop_is_killed_at_ten_moments() {
     }
     // Left alone, it finishes whatever the last kill interrupted, and one round more.
     let rounds = rounds(dir) + 2;
-    let finished = zero(dir, rounds).output().unwrap();
+    let finished = zero(course, dir, rounds).output().unwrap();
     assert!(
         finished.status.success(),
         "{}",
@@ -106,7 +156,8 @@ fn nothing_finished_is_lost_when_the_loop_is_killed_at_ten_moments() {
     let state = state(dir);
     assert_eq!(state["rounds"].as_u64(), Some(rounds));
     let best = state["best"].as_str().unwrap();
-    assert!(dir.join("networks").join(format!("{best}.txt.gz")).exists());
+    let file = format!("{best}.{}", course.network_ending);
+    assert!(dir.join("networks").join(file).exists());
     assert!(
         fs::read_to_string(dir.join("report.html"))
             .unwrap()
@@ -124,11 +175,13 @@ fn nothing_finished_is_lost_when_the_loop_is_killed_at_ten_moments() {
 fn wrong_settings_are_named() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("settings.toml"), "sise = 9\n").unwrap();
-    let output = zero(folder.path(), 1).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        error.contains("settings.toml") && error.contains("sise"),
-        "{error}"
-    );
+    for course in [GO, MARIO] {
+        let output = zero(&course, folder.path(), 1).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            error.contains("settings.toml") && error.contains("sise"),
+            "{error}"
+        );
+    }
 }

@@ -1,29 +1,17 @@
-//! The match that decides whether a new network takes over: many games at once in one process.
+//! The match that decides whether a new network takes over: many games at once, every result in a log.
 
 use std::{
     path::Path,
     sync::{
-        Arc, Mutex,
+        Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicU32, Ordering},
     },
     thread,
 };
 
-use go::Color;
-use go_player::{
-    Judge, NotForGo,
-    selfplay::{SelfPlay, play_between},
-};
-use net::{evaluator::Evaluator, gather::Gather};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Log, LogError, Score, Sprt, Verdict,
-    worker::{game_seed, rows_wanted},
-};
-
-/// Memory for the evaluations of each network.
-const CACHE_BYTES: usize = 32 << 20;
+use crate::{Log, LogError, Score, Sprt, Verdict};
 
 /// A finished game of a match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +19,17 @@ struct GateGame {
     candidate: String,
     number: u32,
     candidate_won: Option<bool>,
+}
+
+/// Who won a game of a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Winner {
+    /// The new network.
+    Candidate,
+    /// The network that plays so far.
+    Best,
+    /// Nobody.
+    Nobody,
 }
 
 /// The matches of a run, in a log.
@@ -52,43 +51,27 @@ impl Gate {
     /// The score of a candidate so far.
     pub fn score(&self, candidate: &str) -> Score {
         let count = |won| {
-            let games = self.games.iter().filter(|game| game.candidate == candidate);
+            let games = self.of(candidate);
             games.filter(|game| game.candidate_won == Some(won)).count() as u32
         };
         Score::new(count(true), count(false))
     }
 
-    /// Plays the games of a match that are missing, until it is decided or `stop` is set. `heard`
-    /// is told the score after each game.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a match is two players, rules and bookkeeping"
-    )]
+    /// Plays the games of a match that are missing, `at_once` at a time, until it is decided or `stop` is set.
+    /// `play` plays the game of a number, or answers nothing when its flag is set before the end; `heard` is told the
+    /// score after each game.
     pub fn play(
         &mut self,
-        name: &str,
-        candidate: Arc<dyn Evaluator>,
-        best: Arc<dyn Evaluator>,
-        play: &SelfPlay,
+        candidate: &str,
         sprt: &Sprt,
         at_once: usize,
-        seed: u64,
         stop: &AtomicBool,
+        play: impl Fn(u32, &AtomicBool) -> Option<Winner> + Sync,
         heard: impl Fn(Score) + Sync,
-    ) -> Result<Verdict, GateError> {
-        let gathers = [candidate, best]
-            .map(|evaluator| Arc::new(Gather::new(evaluator, rows_wanted(at_once).div_ceil(2))));
-        let judges = [
-            Judge::new(gathers[0].clone(), CACHE_BYTES)?,
-            Judge::new(gathers[1].clone(), CACHE_BYTES)?,
-        ];
-        let played = self
-            .games
-            .iter()
-            .filter(|game| game.candidate == name)
-            .map(|game| game.number + 1);
+    ) -> Result<Verdict, LogError> {
+        let played = self.of(candidate).map(|game| game.number + 1);
         let next = AtomicU32::new(played.max().unwrap_or(0));
-        let decided = AtomicBool::new(sprt.verdict(self.score(name)) != Verdict::Open);
+        let decided = AtomicBool::new(self.verdict(candidate, sprt) != Verdict::Open);
         let table = Mutex::new(self);
         let failure = Mutex::new(None);
         thread::scope(|scope| {
@@ -96,27 +79,17 @@ impl Gate {
                 scope.spawn(|| {
                     while !decided.load(Ordering::Relaxed) && !stop.load(Ordering::Relaxed) {
                         let number = next.fetch_add(1, Ordering::Relaxed);
-                        let candidate_is_black = number.is_multiple_of(2);
-                        let (black, white) = if candidate_is_black { (0, 1) } else { (1, 0) };
-                        let seed = game_seed(seed, u64::from(number));
-                        // A game asks the two networks in turn, and must be waited for by one only.
-                        let seat = |color| match color {
-                            Color::Black => gathers[black].join(),
-                            Color::White => gathers[white].join(),
-                        };
-                        let pair = [&judges[black], &judges[white]];
-                        let Some(finished) = play_between(pair, play, seed, &decided, seat) else {
+                        let Some(winner) = play(number, &decided) else {
                             return;
                         };
-                        let candidate_color = if candidate_is_black {
-                            Color::Black
-                        } else {
-                            Color::White
-                        };
                         let game = GateGame {
-                            candidate: name.to_owned(),
+                            candidate: candidate.to_owned(),
                             number,
-                            candidate_won: finished.winner.map(|winner| winner == candidate_color),
+                            candidate_won: match winner {
+                                Winner::Candidate => Some(true),
+                                Winner::Best => Some(false),
+                                Winner::Nobody => None,
+                            },
                         };
                         let mut gate = lock(&table);
                         if let Err(error) = gate.append(game) {
@@ -124,9 +97,8 @@ impl Gate {
                             decided.store(true, Ordering::Relaxed);
                             return;
                         }
-                        let score = gate.score(name);
-                        heard(score);
-                        if sprt.verdict(score) != Verdict::Open {
+                        heard(gate.score(candidate));
+                        if gate.verdict(candidate, sprt) != Verdict::Open {
                             decided.store(true, Ordering::Relaxed);
                         }
                     }
@@ -137,12 +109,32 @@ impl Gate {
             .into_inner()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
         {
-            return Err(error.into());
+            return Err(error);
         }
         let gate = table
             .into_inner()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
-        Ok(sprt.verdict(gate.score(name)))
+        Ok(gate.verdict(candidate, sprt))
+    }
+
+    /// Whether the match is decided. Games that nobody won must not make it endless: they count for its length.
+    fn verdict(&self, candidate: &str, sprt: &Sprt) -> Verdict {
+        let score = self.score(candidate);
+        let verdict = sprt.verdict(score);
+        if verdict != Verdict::Open || (self.of(candidate).count() as u32) < sprt.max_games {
+            return verdict;
+        }
+        if score.games() > sprt.min_games && score.winrate() >= sprt.full_length_winrate {
+            Verdict::Pass
+        } else {
+            Verdict::Fail
+        }
+    }
+
+    fn of(&self, candidate: &str) -> impl Iterator<Item = &GateGame> {
+        self.games
+            .iter()
+            .filter(move |game| game.candidate == candidate)
     }
 
     fn append(&mut self, game: GateGame) -> Result<(), LogError> {
@@ -153,19 +145,60 @@ impl Gate {
     }
 }
 
-/// Why a match could not be played.
-#[derive(Debug, thiserror::Error)]
-pub enum GateError {
-    /// The log.
-    #[error(transparent)]
-    Log(#[from] LogError),
-    /// A network that is not for Go.
-    #[error(transparent)]
-    NotForGo(#[from] NotForGo),
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gate() -> (tempfile::TempDir, Gate) {
+        let folder = tempfile::tempdir().unwrap();
+        let gate = Gate::open(&folder.path().join("matches.log")).unwrap();
+        (folder, gate)
+    }
+
+    #[test]
+    fn a_match_nobody_wins_comes_to_an_end() {
+        let (_folder, mut gate) = gate();
+        let sprt = Sprt {
+            max_games: 20,
+            ..Sprt::default()
+        };
+        let stop = AtomicBool::new(false);
+        let nobody = |_: u32, _: &AtomicBool| Some(Winner::Nobody);
+        let verdict = gate.play("a", &sprt, 3, &stop, nobody, |_| {}).unwrap();
+        assert_eq!(verdict, Verdict::Fail);
+        assert!((20..23).contains(&gate.games.len()));
+    }
+
+    #[test]
+    fn a_match_goes_on_with_the_next_game_after_a_stop() {
+        let (folder, mut gate) = gate();
+        let sprt = Sprt {
+            min_games: 10,
+            max_games: 40,
+            ..Sprt::default()
+        };
+        let (stop, numbers) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+        let win = |number: u32, _: &AtomicBool| {
+            numbers.lock().unwrap().push(number);
+            stop.store(number == 4, Ordering::Relaxed);
+            Some(Winner::Candidate)
+        };
+        assert_eq!(
+            gate.play("a", &sprt, 1, &stop, win, |_| {}).unwrap(),
+            Verdict::Open
+        );
+        let mut again = Gate::open(&folder.path().join("matches.log")).unwrap();
+        assert_eq!(again.score("a"), Score::new(5, 0));
+        stop.store(false, Ordering::Relaxed);
+        let verdict = again.play("a", &sprt, 1, &stop, win, |_| {}).unwrap();
+        assert_eq!(verdict, Verdict::Pass);
+        let numbers = numbers.into_inner().unwrap();
+        assert_eq!(numbers, (0..numbers.len() as u32).collect::<Vec<_>>());
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::zero::{Head, State, ZeroSettings};
+use crate::zero::{State, TrainingLine};
 
 /// The size of a chart.
 const WIDTH: f64 = 720.0;
@@ -16,8 +16,22 @@ const LABEL_BELOW: f64 = 18.0;
 /// Lines across a chart.
 const GRID_LINES: usize = 4;
 
+/// What a game adds to the page.
+pub(super) struct Page {
+    pub title: String,
+    pub elo_title: &'static str,
+    pub policy_title: &'static str,
+    pub value_title: &'static str,
+    /// Charts of its own, drawn by [`chart`].
+    pub more_charts: String,
+    /// The recent games as JSON.
+    pub games: String,
+    /// What draws them: it finds them in `games`.
+    pub script: String,
+}
+
 /// The page.
-pub fn report(settings: &ZeroSettings, state: &State, games: u64, recent: &[Head]) -> String {
+pub(super) fn page(state: &State, games: u64, page: &Page) -> String {
     let elo: Vec<(f64, f64)> = std::iter::once((0.0, 0.0))
         .chain(
             state
@@ -27,7 +41,7 @@ pub fn report(settings: &ZeroSettings, state: &State, games: u64, recent: &[Head
                 .map(|line| (line.games as f64, line.elo)),
         )
         .collect();
-    let losses = |value: fn(&crate::zero::TrainingLine) -> Option<f64>| -> Vec<(f64, f64)> {
+    let losses = |value: fn(&TrainingLine) -> Option<f64>| -> Vec<(f64, f64)> {
         state
             .trainings
             .iter()
@@ -36,27 +50,31 @@ pub fn report(settings: &ZeroSettings, state: &State, games: u64, recent: &[Head
     };
     let seconds = state.seconds;
     let share = |part: f64| 100.0 * part / seconds.total().max(1.0);
-    let games_json = serde_json::to_string(recent)
-        .unwrap_or_else(|_| "[]".into())
-        .replace('<', "\\u003c");
-    PAGE.replace("{{title}}", &format!("Go {0}x{0} from zero", settings.size))
-        .replace("{{summary}}", &format!(
-            "{games} games of self-play, {} trainings, {} promotions; the best network stands at Elo {:+.0} over the first. \
-             {:.1} hours: {:.0} % self-play, {:.0} % training, {:.0} % matches.",
-            state.rounds,
-            state.matches.iter().filter(|line| line.promoted).count(),
-            state.elo,
-            seconds.total() / 3600.0,
-            share(seconds.selfplay),
-            share(seconds.training),
-            share(seconds.matches),
-        ))
-        .replace("{{elo}}", &chart("Elo of the best network by games played", &elo, Join::Steps))
-        .replace("{{policy}}", &chart("Policy loss by training, positions kept out", &losses(|line| line.policy_loss), Join::Slopes))
-        .replace("{{value}}", &chart("Squared error of the winning chance by training", &losses(|line| line.value_error), Join::Slopes))
+    let summary = format!(
+        "{games} games of self-play, {} trainings, {} promotions; the best network stands at Elo {:+.0} over the first. \
+         {:.1} hours: {:.0} % self-play, {:.0} % training, {:.0} % matches.",
+        state.rounds,
+        state.matches.iter().filter(|line| line.promoted).count(),
+        state.elo,
+        seconds.total() / 3600.0,
+        share(seconds.selfplay),
+        share(seconds.training),
+        share(seconds.matches),
+    );
+    let policy = losses(|line| line.policy_loss);
+    let value = losses(|line| line.value_error);
+    PAGE.replace("{{title}}", &page.title)
+        .replace("{{summary}}", &summary)
+        .replace("{{elo}}", &chart(page.elo_title, &elo, Join::Steps))
+        .replace("{{more}}", &page.more_charts)
+        .replace(
+            "{{policy}}",
+            &chart(page.policy_title, &policy, Join::Slopes),
+        )
+        .replace("{{value}}", &chart(page.value_title, &value, Join::Slopes))
         .replace("{{matches}}", &match_rows(state))
-        .replace("{{size}}", &settings.size.to_string())
-        .replace("{{games}}", &games_json)
+        .replace("{{script}}", &page.script)
+        .replace("{{games}}", &page.games.replace('<', "\\u003c"))
 }
 
 fn match_rows(state: &State) -> String {
@@ -79,12 +97,13 @@ fn match_rows(state: &State) -> String {
 
 /// How the points of a chart are joined.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Join {
+pub(super) enum Join {
     Slopes,
     Steps,
 }
 
-fn chart(title: &str, points: &[(f64, f64)], join: Join) -> String {
+/// Points as a picture.
+pub(super) fn chart(title: &str, points: &[(f64, f64)], join: Join) -> String {
     if points.len() < 2 {
         return format!("<p class=none>{title}: not enough points yet</p>");
     }
@@ -146,7 +165,7 @@ fn label(value: f64) -> String {
     }
 }
 
-/// Everything around the numbers. The board is drawn by a few lines of script that know captures.
+/// Everything around the numbers.
 const PAGE: &str = r##"<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{{title}}</title>
@@ -160,77 +179,13 @@ table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.2rem .5
 button{font:inherit;padding:.2rem .8rem;margin-right:.3rem}
 </style></head><body>
 <h1>{{title}}</h1><p>{{summary}}</p>
-{{elo}}{{policy}}{{value}}
+{{elo}}{{more}}{{policy}}{{value}}
 <h2>Matches</h2><table><tr><th>round<th>network<th>score against the best<th>Elo<th>verdict</tr>
 {{matches}}</table>
 <h2>Recent games</h2>
 <p><select id="pick"></select> <button id="back">&larr;</button><button id="on">&rarr;</button> <span id="where"></span></p>
 <svg id="board"></svg>
 <script>
-const size={{size}},games={{games}},letters="ABCDEFGHJKLMNOPQRSTUVWXYZ";
-const pick=document.getElementById("pick"),board=document.getElementById("board"),where=document.getElementById("where");
-let at=0;
-games.forEach((g,i)=>pick.add(new Option(`game ${g.number}, round ${g.round}: ${g.result}, ${g.moves.length} moves`,i)));
-function around(p){const x=p%size,y=Math.floor(p/size);return[[x-1,y],[x+1,y],[x,y-1],[x,y+1]].filter(([a,b])=>a>=0&&b>=0&&a<size&&b<size).map(([a,b])=>b*size+a)}
-function block(s,p){const seen=new Set([p]),open=[p];let free=false;while(open.length){for(const n of around(open.pop())){if(!s[n])free=true;else if(s[n]===s[p]&&!seen.has(n)){seen.add(n);open.push(n)}}}return[seen,free]}
-function position(moves){const s=Array(size*size).fill(0);let last=-1;moves.forEach((m,i)=>{last=-1;if(m==="pass")return;const p=(+m.slice(1)-1)*size+letters.indexOf(m[0]);const c=1+i%2;s[p]=c;last=p;
-for(const n of around(p))if(s[n]===3-c){const[b,free]=block(s,n);if(!free)b.forEach(q=>s[q]=0)}});return[s,last]}
-function draw(){const g=games[pick.value];if(!g){where.textContent="no game yet";return}
-at=Math.max(0,Math.min(g.moves.length,at));const[s,last]=position(g.moves.slice(0,at));const c=20,w=size*c;
-let h="";for(let i=0;i<size;i++){const a=c/2+i*c;h+=`<path d="M${c/2} ${a}H${w-c/2}M${a} ${c/2}V${w-c/2}" stroke="#654" stroke-width="1"/>`}
-s.forEach((v,p)=>{if(v){const x=c/2+p%size*c,y=w-c/2-Math.floor(p/size)*c;h+=`<circle cx="${x}" cy="${y}" r="9" fill="${v===1?"#111":"#fff"}" stroke="#333"/>`;if(p===last)h+=`<circle cx="${x}" cy="${y}" r="4" fill="#d33"/>`}});
-board.setAttribute("viewBox",`0 0 ${w} ${w}`);board.innerHTML=h;where.textContent=`move ${at} of ${g.moves.length}${at?": "+g.moves[at-1]:""}`}
-pick.onchange=()=>{at=0;draw()};document.getElementById("back").onclick=()=>{at--;draw()};document.getElementById("on").onclick=()=>{at++;draw()};
-document.onkeydown=e=>{if(e.key==="ArrowLeft"){at--;draw()}if(e.key==="ArrowRight"){at++;draw()}};
-pick.value=games.length-1;at=1e9;draw();
-</script></body></html>
+const games={{games}};
+{{script}}</script></body></html>
 "##;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        Score,
-        zero::{MatchLine, TrainingLine},
-    };
-
-    #[test]
-    fn the_page_fills_every_place_and_escapes_what_it_embeds() {
-        let line = |round, promoted| MatchLine {
-            round,
-            network: "0123456789abcdef".into(),
-            score: Score::new(60, 40),
-            promoted,
-            elo: 70.0,
-            games: 100 * round,
-            at_seconds: 5.0,
-        };
-        let training = |round| TrainingLine {
-            round,
-            policy_loss: Some(3.0 / round as f64),
-            value_error: None,
-            positions: 10,
-        };
-        let state = State {
-            rounds: 2,
-            elo: 70.0,
-            matches: vec![line(1, true), line(2, false)],
-            trainings: vec![training(1), training(2)],
-            ..State::default()
-        };
-        let head = Head {
-            number: 1,
-            round: 1,
-            network: "</script>".into(),
-            moves: vec!["E5".into()],
-            result: "B+1".into(),
-        };
-        let page = report(&ZeroSettings::default(), &state, 200, &[head]);
-        assert!(!page.contains("{{"), "a place is left open");
-        assert_eq!(page.matches("</script>").count(), 1);
-        assert!(page.contains("kept out") && page.contains("promoted") && page.contains("Elo +70"));
-        assert!(
-            page.contains("Squared error of the winning chance by training: not enough points yet")
-        );
-    }
-}

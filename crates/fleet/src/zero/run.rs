@@ -1,9 +1,6 @@
 //! A run of `zero` in its folder.
 
 use std::{
-    collections::VecDeque,
-    fs,
-    io::{self, Write},
     path::{Path, PathBuf},
     sync::{
         Mutex,
@@ -12,179 +9,57 @@ use std::{
     time::Instant,
 };
 
-use flate2::{Compression, write::GzEncoder};
-use go::BoardSize;
-use go_player::{LoadedNetwork, NetworkError};
-use learn::{
-    go_task::{GoData, GoSettings, GoTask, chunks, example::GoExample, model::GoShape},
-    history::Part,
-    optimiser::{Decay, Schedule},
-    settings::{AverageSettings, TrainSettings},
-    trainer::{self, TrainError},
-};
-use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion, LoadError, TextStyle, sha256_of_text};
-use thiserror::Error;
+use learn::trainer::Report;
 
 use crate::{
-    Elo, Log, LogError, Score, Verdict, play_games, write_whole,
+    Elo, Log, Verdict,
     zero::{
-        BadSetting, GateError, MatchLine, State, StoredGame, TEMPLATE, TrainingLine, ZeroSettings,
-        gate::Gate, report::report, stored::Head,
+        Discipline, Event, Folder, Games, MatchLine, Phase, State, Status, TrainingLine, ZeroError,
+        discipline::{Lesson, Table},
+        gate::Gate,
     },
 };
 
-/// Games kept at hand for the report.
-const RECENT_GAMES: usize = 12;
-/// One position in this many is kept out of training to measure the losses.
-const TEST_EVERY: usize = 32;
 /// A match without a loss says no more than this about Elo.
 const MOST_ELO: f64 = 400.0;
-
-/// Why a run cannot go on.
-#[derive(Debug, Error)]
-pub enum ZeroError {
-    /// A file of the folder.
-    #[error("{}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A file of the folder does not say what it should.
-    #[error("{}: {message}", path.display())]
-    Content {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        message: String,
-    },
-    /// A setting that cannot be meant.
-    #[error("{}: {source}", path.display())]
-    Setting {
-        /// The settings file.
-        path: PathBuf,
-        /// Which, and what would do.
-        source: BadSetting,
-    },
-    /// A log.
-    #[error(transparent)]
-    Log(#[from] LogError),
-    /// A match.
-    #[error(transparent)]
-    Gate(#[from] GateError),
-    /// A network that does not load.
-    #[error(transparent)]
-    Network(#[from] NetworkError),
-    /// A network file that does not load.
-    #[error(transparent)]
-    Load(#[from] LoadError),
-    /// A training.
-    #[error(transparent)]
-    Train(#[from] TrainError),
-}
-
-/// What a run is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// The best network plays itself.
-    SelfPlay,
-    /// The newest network learns.
-    Training,
-    /// The candidate plays the best network.
-    Match,
-}
-
-/// Where a run stands, for a status line.
-#[derive(Clone, Debug)]
-pub struct Status {
-    /// What it is doing.
-    pub phase: Phase,
-    /// Trainings finished.
-    pub round: u64,
-    /// Games of self-play.
-    pub games: u64,
-    /// The games at which self-play pauses for training.
-    pub games_wanted: u64,
-    /// Positions recorded.
-    pub positions: u64,
-    /// Games of self-play an hour, over the whole run.
-    pub games_per_hour: f64,
-    /// The network that plays, shortened.
-    pub best: String,
-    /// Its Elo.
-    pub elo: f64,
-    /// The match under way, or the last one.
-    pub last_match: Option<Score>,
-    /// Training steps done and due.
-    pub steps: Option<(u64, u64)>,
-}
-
-/// What a step came to.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Event {
-    /// Enough games for the next training.
-    Played,
-    /// A new network.
-    Trained(TrainingLine),
-    /// A decided match.
-    Decided(MatchLine),
-    /// `stop` was set.
-    Stopped,
-}
+/// Characters of a network's name in a status line.
+const SHORT_NAME: usize = 8;
+/// What a status line calls the player of the first games when it is no network.
+const NO_NETWORK: &str = "none";
 
 /// A run.
-pub struct GoRun {
-    dir: PathBuf,
-    settings: ZeroSettings,
+pub struct Run<D: Discipline> {
+    folder: Folder,
+    settings: D::Settings,
     state: State,
     games_log: Log,
     gate: Gate,
-    games: Games,
+    games: Games<D>,
 }
 
-/// What is known of the games so far.
-struct Games {
-    count: u64,
-    next_number: u64,
-    positions: u64,
-    /// Positions by the round they were played in, for the current round.
-    round_positions: (u64, usize),
-    window: VecDeque<GoExample>,
-    window_size: usize,
-    recent: VecDeque<Head>,
-}
-
-impl GoRun {
+impl<D: Discipline> Run<D> {
     /// Opens the run in `dir`, or begins one. `adjust` may change the settings of a new run.
-    pub fn open(dir: &Path, adjust: impl FnOnce(&str) -> String) -> Result<GoRun, ZeroError> {
-        let networks = dir.join("networks");
-        fs::create_dir_all(&networks).map_err(|source| ZeroError::File {
-            path: networks,
-            source,
-        })?;
-        let settings = read_settings(dir, adjust)?;
-        let size = BoardSize::new(settings.size).unwrap_or(BoardSize::NINE);
-        let state = read_state(dir, &settings)?;
-        remove_finished_training(dir, state.rounds)?;
-        let mut games = Games::new(settings.training.window);
+    pub fn open(dir: &Path, adjust: impl FnOnce(&str) -> String) -> Result<Self, ZeroError> {
+        let folder = Folder::open(dir)?;
+        let settings = folder.settings(D::TEMPLATE, adjust, D::check)?;
+        let state = match folder.state()? {
+            Some(state) => state,
+            None => begin::<D>(&folder, &settings)?,
+        };
+        folder.remove_finished_training(state.rounds)?;
+        let mut games = Games::new(D::pace(&settings).window);
         let mut damage = None;
-        let log_path = dir.join("games.log");
-        let games_log = Log::open(&log_path, |record| {
-            match StoredGame::from_bytes(record, size) {
-                Ok(game) => games.add(game),
-                Err(message) => damage = Some(message),
-            }
+        let path = folder.path("games.log");
+        let games_log = Log::open(&path, |record| match D::from_bytes(&settings, record) {
+            Ok(game) => games.add(game),
+            Err(message) => damage = Some(message),
         })?;
         if let Some(message) = damage {
-            return Err(ZeroError::Content {
-                path: log_path,
-                message,
-            });
+            return Err(ZeroError::Content { path, message });
         }
-        let gate = Gate::open(&dir.join("matches.log"))?;
-        Ok(GoRun {
-            dir: dir.to_owned(),
+        let gate = Gate::open(&folder.path("matches.log"))?;
+        Ok(Run {
+            folder,
             settings,
             state,
             games_log,
@@ -194,7 +69,7 @@ impl GoRun {
     }
 
     /// The settings.
-    pub fn settings(&self) -> &ZeroSettings {
+    pub fn settings(&self) -> &D::Settings {
         &self.settings
     }
 
@@ -208,16 +83,16 @@ impl GoRun {
         self.games.count
     }
 
-    /// The file of the best network.
-    pub fn best_network(&self) -> PathBuf {
-        self.network_path(&self.state.best)
+    /// The file of the best network, once there is one.
+    pub fn best_network(&self) -> Option<PathBuf> {
+        self.table().best()
     }
 
     /// Does what is due next. `heard` is told where the run stands, often.
     pub fn step(
         &mut self,
         stop: &AtomicBool,
-        heard: &(impl Fn(Status) + Sync),
+        heard: &(dyn Fn(Status) + Sync),
     ) -> Result<Event, ZeroError> {
         let event = if self.state.candidate.is_some() {
             self.decide(stop, heard)?
@@ -226,61 +101,55 @@ impl GoRun {
         } else {
             self.train(stop, heard)?
         };
-        let page = report(
-            &self.settings,
-            &self.state,
-            self.games.count,
-            self.games.recent.make_contiguous(),
-        );
-        self.write("report.html", page.as_bytes())?;
+        let page = D::report(&self.settings, &self.state, &self.games);
+        self.folder.write_report(&page)?;
         Ok(event)
     }
 
     fn play(
         &mut self,
         stop: &AtomicBool,
-        heard: &(impl Fn(Status) + Sync),
+        heard: &(dyn Fn(Status) + Sync),
     ) -> Result<Event, ZeroError> {
         let began = Instant::now();
         let wanted = self.games_wanted();
-        let network = LoadedNetwork::load(&self.best_network())?;
-        let settings = self.settings.selfplay.clone();
-        let (seed, first) = (self.settings.seed, self.games.next_number);
-        let (round, best) = (self.state.rounds, self.state.best.clone());
         let enough = AtomicBool::new(stop.load(Ordering::Relaxed));
+        let before = self.status(Phase::SelfPlay);
+        let seconds_before = self.state.seconds.selfplay;
+        let first = self.games.next_number;
+        let table = Table::<D> {
+            folder: &self.folder,
+            settings: &self.settings,
+            state: &self.state,
+        };
         let mut failure = None;
-        {
-            let this = Mutex::new((&mut *self, &mut failure));
-            let done = |number, finished| {
-                let game = StoredGame::new(number, round, &best, &finished);
-                let mut guard = this.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                let (run, failure) = &mut *guard;
-                match run.games_log.append(&game.to_bytes()) {
-                    Ok(()) => run.games.add(game),
-                    Err(error) => **failure = Some(error),
-                }
-                let seconds = run.state.seconds.selfplay + began.elapsed().as_secs_f64();
-                heard(run.status(Phase::SelfPlay, seconds));
-                if run.games.count >= wanted || failure.is_some() || stop.load(Ordering::Relaxed) {
-                    enough.store(true, Ordering::Relaxed);
-                }
-            };
-            play_games(
-                network.evaluator,
-                &settings.play,
-                seed,
-                first,
-                settings.at_once,
-                &enough,
-                done,
-            )
-            .map_err(GateError::from)?;
-        }
+        let books = Mutex::new((&mut self.games_log, &mut self.games, &mut failure));
+        let done = |game: D::Game| {
+            let mut books = books
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            let (log, games, failure) = &mut *books;
+            match log.append(&D::to_bytes(&game)) {
+                Ok(()) => games.add(game),
+                Err(error) => **failure = Some(error),
+            }
+            let seconds = seconds_before + began.elapsed().as_secs_f64();
+            heard(Status {
+                games: games.count,
+                positions: games.positions,
+                games_per_hour: an_hour(games.count, seconds),
+                ..before.clone()
+            });
+            if games.count >= wanted || failure.is_some() || stop.load(Ordering::Relaxed) {
+                enough.store(true, Ordering::Relaxed);
+            }
+        };
+        D::play(&table, first, &enough, &done)?;
         if let Some(error) = failure {
             return Err(error.into());
         }
         self.state.seconds.selfplay += began.elapsed().as_secs_f64();
-        self.save()?;
+        self.folder.save(&self.state)?;
         Ok(if self.games.count >= wanted {
             Event::Played
         } else {
@@ -291,96 +160,73 @@ impl GoRun {
     fn train(
         &mut self,
         stop: &AtomicBool,
-        heard: &(impl Fn(Status) + Sync),
+        heard: &(dyn Fn(Status) + Sync),
     ) -> Result<Event, ZeroError> {
         let began = Instant::now();
         let round = self.state.rounds + 1;
-        let folder = training_folder(&self.dir, round);
-        let (mut training, mut test) = (Vec::new(), Vec::new());
-        for (place, example) in self.games.window.iter().enumerate() {
-            let part = if place.is_multiple_of(TEST_EVERY) {
-                &mut test
-            } else {
-                &mut training
-            };
-            part.push(example.clone());
-        }
-        let positions = training.len();
-        let settings = self.training_settings(round);
-        let mut task =
-            GoTask::from_examples(settings.clone(), training, test).map_err(TrainError::from)?;
-        let start = LeelaNetwork::load(&self.network_path(&self.state.newest))?;
-        task.start_from(&start)
-            .map_err(|error| ZeroError::Content {
-                path: self.dir.join(SETTINGS),
-                message: format!("{error}; blocks, filters and size cannot change during a run"),
-            })?;
-        let seconds = self.state.seconds.selfplay;
-        let mut observe = |line: &trainer::Report<'_>| {
-            let steps = Some((line.step, line.steps));
+        let lesson = Lesson {
+            window: &self.games.window,
+            new_positions: self.games.round_positions.1,
+        };
+        let status = self.status(Phase::Training);
+        let mut observe = |line: &Report<'_>| {
             heard(Status {
-                steps,
-                ..self.status(Phase::Training, seconds)
+                steps: Some((line.step, line.steps)),
+                ..status.clone()
             });
             !stop.load(Ordering::Relaxed)
         };
-        let outcome = trainer::train(&mut task, &settings.training, &folder, &mut observe)?;
+        let trained = D::train(&self.table(), round, &lesson, &mut observe)?;
         self.state.seconds.training += began.elapsed().as_secs_f64();
-        if stop.load(Ordering::Relaxed) {
-            self.save()?;
+        let Some(trained) = trained.filter(|_| !stop.load(Ordering::Relaxed)) else {
+            self.folder.save(&self.state)?;
             return Ok(Event::Stopped);
-        }
-        let last = outcome.history.last(Part::Test);
+        };
         let line = TrainingLine {
             round,
-            policy_loss: last.and_then(|row| row.values.get(POLICY_LOSS).copied().flatten()),
-            value_error: last.and_then(|row| row.values.get(VALUE_ERROR).copied().flatten()),
-            positions,
+            policy_loss: trained.policy_loss,
+            value_error: trained.value_error,
+            positions: trained.positions,
         };
-        let name = self.keep_network(&task.network())?;
+        let name = self.folder.keep(&trained.network)?;
         self.state.newest = name.clone();
         self.state.candidate = Some(name);
         self.state.rounds = round;
         self.state.trainings.push(line.clone());
-        self.save()?;
-        remove_finished_training(&self.dir, round)?;
+        self.folder.save(&self.state)?;
+        self.folder.remove_finished_training(round)?;
         Ok(Event::Trained(line))
     }
 
     fn decide(
         &mut self,
         stop: &AtomicBool,
-        heard: &(impl Fn(Status) + Sync),
+        heard: &(dyn Fn(Status) + Sync),
     ) -> Result<Event, ZeroError> {
         let began = Instant::now();
         let Some(candidate) = self.state.candidate.clone() else {
             return Ok(Event::Stopped);
         };
-        let new = LoadedNetwork::load(&self.network_path(&candidate))?;
-        let best = LoadedNetwork::load(&self.best_network())?;
-        let part = self.settings.gate.clone();
-        let play = part.play(&self.settings.selfplay.play);
-        let seed = self.settings.seed ^ self.state.rounds.rotate_left(32);
-        let status = self.status(Phase::Match, self.state.seconds.selfplay);
-        let verdict = self.gate.play(
-            &candidate,
-            new.evaluator,
-            best.evaluator,
-            &play,
-            &part.sprt(),
-            part.at_once,
-            seed,
-            stop,
-            |score| {
-                heard(Status {
-                    last_match: Some(score),
-                    ..status.clone()
-                })
-            },
-        )?;
+        let status = self.status(Phase::Match);
+        let told = |score| {
+            heard(Status {
+                last_match: Some(score),
+                ..status.clone()
+            })
+        };
+        let table = Table::<D> {
+            folder: &self.folder,
+            settings: &self.settings,
+            state: &self.state,
+        };
+        // The first network has nobody to beat.
+        let verdict = match table.best() {
+            None => Verdict::Pass,
+            Some(_) => D::decide(&table, &candidate, &mut self.gate, stop, &told)?,
+        };
         self.state.seconds.matches += began.elapsed().as_secs_f64();
         if verdict == Verdict::Open {
-            self.save()?;
+            self.folder.save(&self.state)?;
             return Ok(Event::Stopped);
         }
         let score = self.gate.score(&candidate);
@@ -402,213 +248,62 @@ impl GoRun {
             self.state.elo = line.elo;
         }
         self.state.matches.push(line.clone());
-        self.save()?;
+        self.folder.save(&self.state)?;
         Ok(Event::Decided(line))
     }
 
-    fn games_wanted(&self) -> u64 {
-        self.settings.selfplay.first_games + self.settings.selfplay.games * self.state.rounds
-    }
-
-    fn training_settings(&self, round: u64) -> GoSettings {
-        let part = &self.settings.training;
-        let new_positions = self.games.round_positions.1.min(self.games.window.len());
-        let samples = new_positions as f64 * part.passes;
-        let steps = ((samples / part.batch as f64).ceil() as u64).max(1);
-        GoSettings {
-            network: GoShape {
-                size: self.settings.size,
-                blocks: self.settings.blocks,
-                filters: self.settings.filters,
-            },
-            data: GoData::default(),
-            value_weight: part.value_weight,
-            training: TrainSettings {
-                steps,
-                batch: part.batch,
-                threads: part.threads,
-                seed: self.settings.seed ^ round,
-                decay: part.decay,
-                test_every: steps,
-                schedule: Schedule {
-                    rate: part.rate,
-                    warm_up: steps / 20,
-                    then: Decay::Constant,
-                },
-                average: AverageSettings {
-                    from: 1.0,
-                    ..AverageSettings::default()
-                },
-                ..TrainSettings::default()
-            },
+    fn table(&self) -> Table<'_, D> {
+        Table {
+            folder: &self.folder,
+            settings: &self.settings,
+            state: &self.state,
         }
     }
 
-    fn status(&self, phase: Phase, selfplay_seconds: f64) -> Status {
-        let hours = selfplay_seconds / 3600.0;
+    fn games_wanted(&self) -> u64 {
+        let pace = D::pace(&self.settings);
+        pace.first_games + pace.games * self.state.rounds
+    }
+
+    fn status(&self, phase: Phase) -> Status {
+        let best = match self.state.best.as_str() {
+            "" => NO_NETWORK,
+            name => name,
+        };
         Status {
             phase,
             round: self.state.rounds,
             games: self.games.count,
             games_wanted: self.games_wanted(),
             positions: self.games.positions,
-            games_per_hour: if hours > 0.0 {
-                self.games.count as f64 / hours
-            } else {
-                0.0
-            },
-            best: self.state.best.chars().take(SHORT_NAME).collect(),
+            games_per_hour: an_hour(self.games.count, self.state.seconds.selfplay),
+            best: best.chars().take(SHORT_NAME).collect(),
             elo: self.state.elo,
             last_match: self.state.matches.last().map(|line| line.score),
             steps: None,
         }
     }
-
-    fn network_path(&self, name: &str) -> PathBuf {
-        network_path(&self.dir, name)
-    }
-
-    fn keep_network(&self, network: &LeelaNetwork) -> Result<String, ZeroError> {
-        keep_network(&self.dir, network)
-    }
-
-    fn save(&self) -> Result<(), ZeroError> {
-        self.write(STATE, &state_bytes(&self.state))
-    }
-
-    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), ZeroError> {
-        let path = self.dir.join(name);
-        write_whole(&path, bytes).map_err(|source| ZeroError::File { path, source })
-    }
 }
 
-/// Places of two measures in the trainer's rows.
-const POLICY_LOSS: usize = 1;
-const VALUE_ERROR: usize = 3;
-/// Files of a run.
-const SETTINGS: &str = "settings.toml";
-const STATE: &str = "state.json";
-/// Characters of a network's name in a status line.
-const SHORT_NAME: usize = 8;
-
-impl Games {
-    fn new(window_size: usize) -> Games {
-        Games {
-            count: 0,
-            next_number: 0,
-            positions: 0,
-            round_positions: (0, 0),
-            window: VecDeque::new(),
-            window_size,
-            recent: VecDeque::new(),
-        }
-    }
-
-    fn add(&mut self, game: StoredGame) {
-        let StoredGame { head, records } = game;
-        self.count += 1;
-        self.next_number = self.next_number.max(head.number + 1);
-        self.positions += records.len() as u64;
-        if self.round_positions.0 != head.round {
-            self.round_positions = (head.round, 0);
-        }
-        self.round_positions.1 += records.len();
-        for record in records {
-            if self.window.len() == self.window_size {
-                self.window.pop_front();
-            }
-            self.window.push_back(chunks::example(record));
-        }
-        if self.recent.len() == RECENT_GAMES {
-            self.recent.pop_front();
-        }
-        self.recent.push_back(head);
-    }
-}
-
-fn read_settings(
-    dir: &Path,
-    adjust: impl FnOnce(&str) -> String,
-) -> Result<ZeroSettings, ZeroError> {
-    let path = dir.join(SETTINGS);
-    let file = |source| ZeroError::File {
-        path: path.clone(),
-        source,
+/// The state a run begins with.
+fn begin<D: Discipline>(folder: &Folder, settings: &D::Settings) -> Result<State, ZeroError> {
+    let first = match D::first_network(settings) {
+        Some(network) => folder.keep(&network)?,
+        None => String::new(),
     };
-    if !path.exists() {
-        write_whole(&path, adjust(TEMPLATE).as_bytes()).map_err(file)?;
-    }
-    let text = fs::read_to_string(&path).map_err(file)?;
-    let settings: ZeroSettings = toml::from_str(&text).map_err(|error| ZeroError::Content {
-        path: path.clone(),
-        message: error.to_string(),
-    })?;
-    settings
-        .check()
-        .map_err(|source| ZeroError::Setting { path, source })?;
-    Ok(settings)
-}
-
-fn read_state(dir: &Path, settings: &ZeroSettings) -> Result<State, ZeroError> {
-    let path = dir.join(STATE);
-    if path.exists() {
-        let bytes = fs::read(&path).map_err(|source| ZeroError::File {
-            path: path.clone(),
-            source,
-        })?;
-        return serde_json::from_slice(&bytes).map_err(|error| ZeroError::Content {
-            path,
-            message: error.to_string(),
-        });
-    }
-    let shape = LeelaShape::stock(settings.size, settings.blocks, settings.filters);
-    let first = keep_network(
-        dir,
-        &LeelaNetwork::random(LeelaVersion::V1, shape, settings.seed),
-    )?;
     let state = State {
         best: first.clone(),
         newest: first,
         ..State::default()
     };
-    write_whole(&path, &state_bytes(&state)).map_err(|source| ZeroError::File { path, source })?;
+    folder.save(&state)?;
     Ok(state)
 }
 
-fn training_folder(dir: &Path, round: u64) -> PathBuf {
-    dir.join(format!("training-{round:04}"))
-}
-
-/// Once the state tells of a training, its network is kept and its folder has served its purpose.
-/// A crash between the two leaves the folder of the last one behind.
-fn remove_finished_training(dir: &Path, rounds: u64) -> Result<(), ZeroError> {
-    let path = training_folder(dir, rounds);
-    match fs::remove_dir_all(&path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            Err(ZeroError::File { path, source })
-        }
-        _ => Ok(()),
+fn an_hour(games: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 {
+        games as f64 * 3600.0 / seconds
+    } else {
+        0.0
     }
-}
-
-fn state_bytes(state: &State) -> Vec<u8> {
-    // A struct of strings and finite numbers always has a JSON form.
-    serde_json::to_vec_pretty(state).unwrap_or_default()
-}
-
-fn network_path(dir: &Path, name: &str) -> PathBuf {
-    dir.join("networks").join(format!("{name}.txt.gz"))
-}
-
-/// Writes a network under the hash of its text, and answers that.
-fn keep_network(dir: &Path, network: &LeelaNetwork) -> Result<String, ZeroError> {
-    let text = network.to_text(TextStyle::default());
-    let name = sha256_of_text(&text);
-    let path = network_path(dir, &name);
-    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
-    let bytes = gzip.write_all(&text).and_then(|()| gzip.finish());
-    bytes
-        .and_then(|bytes| write_whole(&path, &bytes))
-        .map_err(|source| ZeroError::File { path, source })?;
-    Ok(name)
 }

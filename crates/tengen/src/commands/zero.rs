@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use fleet::zero::{Event, GoRun, Phase, Status};
+use fleet::zero::{Discipline, Event, GoRun, MarioRun, Phase, Run, Status};
 
 use crate::interrupt;
 
@@ -22,6 +22,7 @@ const STATUS_EVERY: Duration = Duration::from_millis(250);
 #[derive(clap::Subcommand)]
 pub enum Command {
     Go(GoArgs),
+    Mario(MarioArgs),
 }
 
 /// Learn Go from nothing: self-play, training, a match, promotion, again and again.
@@ -44,15 +45,36 @@ pub struct GoArgs {
     rounds: Option<u64>,
 }
 
+/// Learn Dr. Mario from nothing: self-play, training, a comparison on equal deals, promotion, again and again.
+///
+/// The first games are played without a network. Everything is kept in one folder and the same command goes on after
+/// a stop of any kind. The settings are in settings.toml there, explained; report.html shows how the run goes.
+///
+/// Example: tengen zero mario --dir runs/mario
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct MarioArgs {
+    /// The run's folder.
+    #[arg(long, value_name = "FOLDER")]
+    dir: PathBuf,
+    /// Stop after so many trainings; without it the run goes on until it is stopped.
+    #[arg(long)]
+    rounds: Option<u64>,
+}
+
 /// Runs the subcommand.
 pub fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Go(args) => run_go(&args),
+        Command::Mario(args) => {
+            let run = MarioRun::open(&args.dir, str::to_owned)?;
+            run_on(run, args.rounds)
+        }
     }
 }
 
 fn run_go(args: &GoArgs) -> anyhow::Result<ExitCode> {
-    let mut run = GoRun::open(&args.dir, |template| match args.size {
+    let run = GoRun::open(&args.dir, |template| match args.size {
         Some(size) => template.replacen("size = 9 ", &format!("size = {size} "), 1),
         None => template.to_owned(),
     })?;
@@ -63,11 +85,14 @@ fn run_go(args: &GoArgs) -> anyhow::Result<ExitCode> {
             run.settings().size
         );
     }
+    run_on(run, args.rounds)
+}
+
+fn run_on<D: Discipline>(mut run: Run<D>, rounds: Option<u64>) -> anyhow::Result<ExitCode> {
     let stop = interrupt::stop_flag()?;
     let line = StatusLine::new();
-    let is_done = |run: &GoRun| {
-        args.rounds
-            .is_some_and(|rounds| run.state().rounds >= rounds && run.state().candidate.is_none())
+    let is_done = |run: &Run<D>| {
+        rounds.is_some_and(|rounds| run.state().rounds >= rounds && run.state().candidate.is_none())
     };
     while !is_done(&run) && !stop.load(Ordering::Relaxed) {
         let event = run.step(stop, &|status| line.show(&status))?;
@@ -95,12 +120,15 @@ fn run_go(args: &GoArgs) -> anyhow::Result<ExitCode> {
             Event::Stopped => {}
         }
     }
+    let best = run.best_network().map_or_else(
+        || "there is no network yet".to_owned(),
+        |file| format!("the best network is {}", file.display()),
+    );
     println!(
-        "{} rounds, {} games, Elo {:+.0}; the best network is {}",
+        "{} rounds, {} games, Elo {:+.0}; {best}",
         run.state().rounds,
         run.games(),
         run.state().elo,
-        run.best_network().display()
     );
     if stop.load(Ordering::Relaxed) {
         return Ok(ExitCode::from(interrupt::EXIT_INTERRUPTED));

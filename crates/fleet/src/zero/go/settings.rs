@@ -2,9 +2,8 @@
 
 use go_player::selfplay::SelfPlay;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
-use crate::{Elo, Sprt};
+use crate::{Elo, Sprt, zero::BadSetting};
 
 /// Everything that can be chosen about a run; see [`TEMPLATE`] for what each part does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -158,21 +157,12 @@ impl GatePart {
     }
 }
 
-/// A setting that cannot be meant.
-#[derive(Debug, PartialEq, Error)]
-#[error("{name} is {value}: it must be {expected}")]
-pub struct BadSetting {
-    name: &'static str,
-    value: String,
-    expected: &'static str,
-}
-
 impl ZeroSettings {
     /// Refuses values that cannot be meant.
     pub fn check(&self) -> Result<(), BadSetting> {
         let play = &self.selfplay.play;
         let share = |value: f64| (0.0..=1.0).contains(&value);
-        let checks: [(&'static str, String, bool, &'static str); 13] = [
+        BadSetting::first([
             (
                 "size",
                 self.size.to_string(),
@@ -251,17 +241,7 @@ impl ZeroSettings {
                 share(self.gate.pass_share),
                 "from 0 to 1",
             ),
-        ];
-        for (name, value, good, expected) in checks {
-            if !good {
-                return Err(BadSetting {
-                    name,
-                    value,
-                    expected,
-                });
-            }
-        }
-        Ok(())
+        ])
     }
 }
 

@@ -1,0 +1,83 @@
+//! Why a run cannot go on.
+
+use std::{io, path::PathBuf};
+
+use go_player::{NetworkError, NotForGo};
+use learn::trainer::TrainError;
+use mario_player::lineup::LineupError;
+use net::leela::LoadError;
+use thiserror::Error;
+
+use crate::LogError;
+
+/// Why a run cannot go on.
+#[derive(Debug, Error)]
+pub enum ZeroError {
+    /// A file of the folder.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file of the folder does not say what it should.
+    #[error("{}: {message}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// A setting that cannot be meant.
+    #[error("{}: {source}", path.display())]
+    Setting {
+        /// The settings file.
+        path: PathBuf,
+        /// Which, and what would do.
+        source: BadSetting,
+    },
+    /// A log.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// A network that is not for Go.
+    #[error(transparent)]
+    NotForGo(#[from] NotForGo),
+    /// A network that does not load.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// A network that is not for Dr. Mario.
+    #[error(transparent)]
+    Lineup(#[from] LineupError),
+    /// A network file that does not load.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A training.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+}
+
+/// A setting that cannot be meant.
+#[derive(Debug, PartialEq, Error)]
+#[error("{name} is {value}: it must be {expected}")]
+pub struct BadSetting {
+    name: &'static str,
+    value: String,
+    expected: &'static str,
+}
+
+impl BadSetting {
+    /// The first of the checks that fails: name, value, whether it is good, what would be.
+    pub(super) fn first(
+        checks: impl IntoIterator<Item = (&'static str, String, bool, &'static str)>,
+    ) -> Result<(), BadSetting> {
+        let bad = checks.into_iter().find(|(_, _, good, _)| !good);
+        bad.map_or(Ok(()), |(name, value, _, expected)| {
+            Err(BadSetting {
+                name,
+                value,
+                expected,
+            })
+        })
+    }
+}
