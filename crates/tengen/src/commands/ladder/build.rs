@@ -1,10 +1,12 @@
 //! `tengen ladder build`.
 
-use std::{io::Write, path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::{Context, bail};
 use ladder::{original::Original, reader::DEFAULT_STEPS, standalone::LadderNetwork};
 use net::leela::{BOARD_SIZES, LeelaNetwork, TextStyle};
+
+use crate::commands::terminal;
 
 /// Build the ladder network: Leela Zero weights made by hand
 ///
@@ -66,10 +68,7 @@ fn write(args: &Args, network: &LeelaNetwork) -> anyhow::Result<ExitCode> {
                 shape.filters
             );
         }
-        None => std::io::stdout()
-            .lock()
-            .write_all(&text)
-            .context("standard output closed early")?,
+        None => terminal::print(&String::from_utf8_lossy(&text))?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,9 @@
 //! `tengen ladder show`.
 
-use std::{io::Write, path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::{Context, bail};
 use go::{Board, Diagram, Game, LadderReader, Point};
@@ -41,56 +44,87 @@ pub struct Args {
     output: Option<PathBuf>,
 }
 
+/// A kind of picture.
+#[derive(Clone, Copy)]
+enum Format {
+    Svg,
+    Png,
+}
+
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let output = match &args.output {
+        Some(file) => Some((file, format_of(file)?)),
+        None => None,
+    };
     let game = position(&args)?;
     let board = game.board();
     let reader = reader(args.steps);
     let found = questions(board);
-    let mut exact = LadderReader::default();
-    if found.is_empty() {
+    let Some(followed) = followed(&found, args.at)? else {
+        if let Some((file, _)) = output {
+            bail!(
+                "there is no ladder on this board; {} is not written",
+                file.display()
+            );
+        }
         let diagram = Diagram::new(board).colored(terminal::is_colored());
-        print(&format!("{diagram}\nThere is no ladder on this board.\n"))?;
+        terminal::print(&format!("{diagram}\nThere is no ladder on this board.\n"))?;
         return Ok(ExitCode::SUCCESS);
-    }
+    };
+    let mut exact = LadderReader::default();
     let mut text = String::new();
     for question in &found {
         let says = journey(&reader, board, question).works;
         text += &sentence(question, says, truth(&mut exact, board, question));
         text.push('\n');
     }
-    print(&text)?;
-    let followed = match args.at {
-        None => &found[0],
-        Some(point) => match found.iter().find(|question| question.point == point) {
-            Some(question) => question,
-            None => bail!("there is no ladder to follow at {point}; the list above has the points"),
-        },
-    };
     let journey = journey(&reader, board, followed);
-    text.clear();
     for stage in &journey.stages {
         let drawing = drawing(board, &journey, &stage.news);
         text += &format!("\nafter block {}:\n{drawing}\n", stage.block);
     }
-    print(&text)?;
-    if let Some(file) = &args.output {
+    if let Some((file, format)) = output {
         let picture = Picture::new(board, &journey);
-        let bytes = match file.extension().and_then(|ending| ending.to_str()) {
-            Some("svg") => picture.to_svg().into_bytes(),
-            Some("png") => picture.to_png(),
-            _ => bail!("{}: a picture's name ends in .svg or .png", file.display()),
+        let bytes = match format {
+            Format::Svg => picture.to_svg().into_bytes(),
+            Format::Png => picture.to_png(),
         };
         net::file::write_whole(file, &bytes)
             .with_context(|| format!("{}: cannot be written", file.display()))?;
     }
+    terminal::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(text: &str) -> anyhow::Result<()> {
-    std::io::stdout()
-        .lock()
-        .write_all(text.as_bytes())
-        .context("standard output closed early")
+fn format_of(file: &Path) -> anyhow::Result<Format> {
+    match file.extension().and_then(|ending| ending.to_str()) {
+        Some("svg") => Ok(Format::Svg),
+        Some("png") => Ok(Format::Png),
+        _ => bail!("{}: a picture's name ends in .svg or .png", file.display()),
+    }
+}
+
+/// The ladder at a point, or the first; none if there is none on the board and no point was named.
+fn followed(found: &[Question], at: Option<Point>) -> anyhow::Result<Option<&Question>> {
+    let Some(point) = at else {
+        return Ok(found.first());
+    };
+    let question = found.iter().find(|question| question.point == point);
+    if question.is_none() && found.is_empty() {
+        bail!("there is no ladder to follow at {point}: there is no ladder on this board");
+    }
+    if question.is_none() {
+        let mut points: Vec<String> = found
+            .iter()
+            .map(|question| question.point.to_string())
+            .collect();
+        points.dedup();
+        bail!(
+            "there is no ladder to follow at {point}; there is at {}",
+            points.join(", ")
+        );
+    }
+    Ok(question)
 }
 
 fn position(args: &Args) -> anyhow::Result<Game> {

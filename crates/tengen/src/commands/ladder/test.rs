@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use go::sgf::Tree;
 use go::{Board, BoardSize};
 use indicatif::ProgressBar;
-use ladder::exam::{Candidate, Marks, boards_of, examine, kind_of, sets};
+use ladder::exam::{Candidate, Marks, Set, boards_of, examine, kind_of, sets};
 use ladder::original::Original;
 use ladder::played::played;
 use ladder::positions::{Kind, from_record};
@@ -69,6 +69,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return count_played(&args.played);
     }
     let games = boards_of_games(&args.games)?;
+    let sets = wanted_sets(&args)?;
     let ours = LadderNetwork::new(BoardSize::NINETEEN.get(), args.steps).candidate()?;
     let original = Original::new().candidate()?;
     let mut names = vec!["ours"];
@@ -78,11 +79,6 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         candidates.push(&original);
     }
 
-    let wanted = |name: &str| args.only.as_deref().is_none_or(|text| name.contains(text));
-    let sets: Vec<_> = sets(args.boards)
-        .into_iter()
-        .filter(|set| wanted(&set.name))
-        .collect();
     let total: usize = sets.iter().map(|set| set.boards).sum::<usize>() + games.len();
     let bar = terminal::progress(total, "boards");
     let advance = |bar: &ProgressBar, boards: usize| bar.inc(boards as u64);
@@ -92,7 +88,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         let marks = examine(&candidates, boards, kind_of(set), |boards| {
             advance(&bar, boards)
         });
-        bar.suspend(|| show(&args, &set.name, &names, &marks));
+        bar.suspend(|| show(&args, &set.name, &names, &marks))?;
         report.push(as_json(&set.name, &names, &marks));
     }
     if !games.is_empty() {
@@ -100,24 +96,43 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         let marks = examine(&candidates, games.into_iter(), None, |boards| {
             advance(&bar, boards)
         });
-        bar.suspend(|| show(&args, name, &names, &marks));
+        bar.suspend(|| show(&args, name, &names, &marks))?;
         report.push(as_json(name, &names, &marks));
     }
     bar.finish_and_clear();
     if args.json {
-        println!("{}", json!({ "seed": args.seed, "sets": report }));
+        let report = json!({ "seed": args.seed, "sets": report });
+        terminal::print(&format!("{report}\n"))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The sets that `--only` leaves. With games to ask about, that may be none.
+fn wanted_sets(args: &Args) -> anyhow::Result<Vec<Set>> {
+    let all = sets(args.boards);
+    let Some(text) = &args.only else {
+        return Ok(all);
+    };
+    let names: Vec<String> = all.iter().map(|set| format!("\"{}\"", set.name)).collect();
+    let wanted: Vec<Set> = all
+        .into_iter()
+        .filter(|set| set.name.contains(text.as_str()))
+        .collect();
+    if wanted.is_empty() && args.games.is_empty() {
+        bail!(
+            "no set's name contains {text:?}; the sets are {}",
+            names.join(", ")
+        );
+    }
+    Ok(wanted)
 }
 
 fn count_played(files: &[PathBuf]) -> anyhow::Result<ExitCode> {
     for file in files {
         for (index, tree) in read(file)?.iter().enumerate() {
             let [black, white] = played(tree);
-            println!(
-                "{}",
-                json!({ "file": file, "game": index + 1, "black": black, "white": white })
-            );
+            let line = json!({ "file": file, "game": index + 1, "black": black, "white": white });
+            terminal::print(&format!("{line}\n"))?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -140,25 +155,26 @@ fn read(file: &Path) -> anyhow::Result<Vec<Tree>> {
     Ok(collection.games)
 }
 
-fn show(args: &Args, set: &str, names: &[&str], marks: &[Marks]) {
+fn show(args: &Args, set: &str, names: &[&str], marks: &[Marks]) -> anyhow::Result<()> {
     if args.json {
-        return;
+        return Ok(());
     }
-    println!("{set}");
+    let mut text = format!("{set}\n");
     for (name, marks) in names.iter().zip(marks) {
         for (kind, score) in [(Kind::Escape, &marks.escape), (Kind::Chase, &marks.chase)] {
             if score.count() > 0 {
-                println!("  {}", row(name, kind, score));
+                text += &format!("  {}\n", row(name, kind, score));
             }
         }
-        println!(
-            "  {name:8} {} boards without a ladder, {} of them not silent; {:.2} ms a position, the exact reader {:.3} ms",
+        text += &format!(
+            "  {name:8} {} boards without a ladder, {} of them not silent; {:.2} ms a position, the exact reader {:.3} ms\n",
             marks.boards_without_ladder,
             marks.false_alarms,
             milliseconds(marks.network_seconds, marks.positions),
             milliseconds(marks.reader_seconds, marks.positions),
         );
     }
+    terminal::print(&text)
 }
 
 fn row(name: &str, kind: Kind, score: &Score) -> String {
