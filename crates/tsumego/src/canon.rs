@@ -2,7 +2,7 @@
 
 use go::Point;
 
-use crate::field::split_mix;
+use crate::position::split_mix;
 use crate::problem::{Problem, Side};
 
 /// A 64-bit name that is equal for problems that differ by symmetry, colours, and where they lie

@@ -13,7 +13,7 @@ use thiserror::Error;
 use crate::canon::canonical_name;
 use crate::generate::{Generated, Recipe, generate};
 use crate::problem::Problem;
-use crate::record::{RecordError, problem_of, problem_tree};
+use crate::record::{ATTACKER_STARTS, DEFENDER_STARTS, RecordError, problem_of, problem_tree};
 use crate::solver::Limits;
 use crate::subproblems::{Reach, grow_tree};
 
@@ -128,6 +128,31 @@ impl Collection {
 /// Candidates handed out to the threads at a time.
 const CANDIDATES_AT_ONCE: u64 = 512;
 
+/// What a growing set of problems holds: their names, and how many are settled either way.
+#[derive(Default)]
+struct Stock {
+    names: HashSet<u64>,
+    settled: [usize; 2],
+}
+
+impl Stock {
+    /// Whether the recipe has room for another settled problem of this kind.
+    fn wants_settled(&self, recipe: &Recipe, is_safe: bool) -> bool {
+        let share = recipe.settled / self.settled.len() as f64;
+        let wanted = share * (self.names.len() + 1) as f64;
+        ((self.settled[usize::from(is_safe)] + 1) as f64) <= wanted
+    }
+
+    /// Takes a problem in, if it is new.
+    fn add(&mut self, name: u64, is_safe: bool, is_settled: bool) -> bool {
+        let is_new = self.names.insert(name);
+        if is_new && is_settled {
+            self.settled[usize::from(is_safe)] += 1;
+        }
+        is_new
+    }
+}
+
 /// Fills a collection up to `count` problems, each different from all others. `progress` hears the
 /// number of problems there are, and stops the run by answering `false`.
 pub fn generate_collection(
@@ -138,7 +163,7 @@ pub fn generate_collection(
 ) -> Result<usize, CollectionError> {
     let mut collection = Collection::resume(file)?;
     let prefix = format!("s{}-", recipe.seed);
-    let mut names = HashSet::new();
+    let mut stock = Stock::default();
     let mut next = 0;
     for (at, game) in collection.games.iter().enumerate() {
         let record = problem_of(game).map_err(|reason| CollectionError::Record {
@@ -154,24 +179,29 @@ pub fn generate_collection(
             file: file.to_owned(),
             found: name.clone(),
         })?;
-        names.insert(canonical_name(&record.problem));
+        let is_safe = |label| game.text(game.root(), label) == Some("1");
+        let (safe, defended) = (is_safe(ATTACKER_STARTS), is_safe(DEFENDER_STARTS));
+        stock.add(canonical_name(&record.problem), safe, safe == defended);
         next = number + 1;
     }
-    while names.len() < count && progress(names.len()) {
+    while stock.names.len() < count && progress(stock.names.len()) {
         let found: Vec<Generated> = (next..next + CANDIDATES_AT_ONCE)
             .into_par_iter()
             .filter_map(|number| generate(recipe, number))
             .collect();
         next += CANDIDATES_AT_ONCE;
         for problem in found {
-            if names.len() < count && names.insert(problem.canonical) {
+            let settled = problem.is_settled();
+            let wanted = stock.names.len() < count
+                && (!settled || stock.wants_settled(recipe, problem.is_safe));
+            if wanted && stock.add(problem.canonical, problem.is_safe, settled) {
                 collection.push(&generated_tree(&problem, &prefix))?;
             }
         }
         collection.flush()?;
     }
-    progress(names.len());
-    Ok(names.len())
+    progress(stock.names.len());
+    Ok(stock.names.len())
 }
 
 fn generated_tree(generated: &Generated, prefix: &str) -> Tree {
@@ -179,8 +209,8 @@ fn generated_tree(generated: &Generated, prefix: &str) -> Tree {
     let mut tree = problem_tree(problem, &format!("{prefix}{}", generated.number));
     let root = tree.root();
     let flag = |is_safe: bool| if is_safe { "1" } else { "0" };
-    tree.set_text(root, "TS", flag(generated.is_safe));
-    tree.set_text(root, "TD", flag(generated.is_safe_if_defended));
+    tree.set_text(root, ATTACKER_STARTS, flag(generated.is_safe));
+    tree.set_text(root, DEFENDER_STARTS, flag(generated.is_safe_if_defended));
     let size = problem.size(crate::problem::Side::Attacker);
     tree.set_text(root, "AS", &size.to_string());
     let first = problem.attacker();
@@ -228,4 +258,37 @@ pub fn grow_collection(
     }
     progress(done);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::labelled_positions;
+
+    #[test]
+    fn settled_problems_keep_to_their_share_and_both_labels_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("set.sgf");
+        let recipe = Recipe {
+            largest: 8,
+            most_nodes: 2_000,
+            settled: 0.5,
+            ..Recipe::default()
+        };
+        // In two parts, as after an interruption.
+        for count in [9, 40] {
+            generate_collection(&recipe, &file, count, &mut |_| true).unwrap();
+        }
+        let games = sgf::read(&fs::read(&file).unwrap()).unwrap().games;
+        let mut kinds = [0; 3];
+        for game in &games {
+            let labels = labelled_positions(game).unwrap();
+            let [attacked, defended] = labels.try_into().ok().expect("two labels");
+            kinds[usize::from(attacked.is_safe) + usize::from(defended.is_safe)] += 1;
+        }
+        // A quarter of each kind at most, however common it is among what is drawn.
+        let [dead, critical, alive] = kinds;
+        assert_eq!(dead + critical + alive, 40);
+        assert!(dead <= 10 && alive <= 10 && dead + alive > 0, "{kinds:?}");
+    }
 }

@@ -1,17 +1,16 @@
-//! The part of the board a fight can touch, and play on it, as sets of cells.
+//! The part of the board a fight can touch, as sets of cells.
 //!
 //! A [`Field`] is the window around the zone with everything that cannot change: its walls, the
-//! points outside the zone that stay empty for ever. A [`Position`] is a few words that are copied
-//! for each move, so nothing is ever taken back.
+//! points outside the zone that stay empty for ever.
 
-use go::{Board, Color, Move, Point};
+use go::{Color, Move, Point};
 
 use crate::bits::Bits;
-use crate::ko::{Ko, Threats};
+use crate::position::{NO_CELL, wide_hash};
 use crate::problem::{Goal, Problem, Side};
 
-/// A cell index that is no cell: no ban, or a pass.
-pub(crate) const NO_CELL: u16 = u16::MAX;
+/// Kinds of random words: a stone of each side, a ban, a side to move.
+const KEY_KINDS: u64 = 5;
 
 /// Index of a side in tables.
 #[inline]
@@ -37,26 +36,13 @@ pub(crate) struct Field<B> {
     /// A cell of each target block.
     pub targets: Vec<usize>,
     pub goal: Goal,
+    /// The cells beside each cell.
+    pub around: Vec<B>,
     points: Vec<Point>,
-    stone_keys: [Vec<u128>; 2],
-}
-
-/// Stones and ko state, without whose turn it is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Position<B> {
-    pub stones: [B; 2],
-    /// Where the side to move may not retake now.
-    pub ban: u16,
-    /// A bit for each target block that was never captured.
-    pub standing: u8,
-    pub threats: [Threats; 2],
-    stones_key: u128,
-}
-
-/// What a move led to.
-pub(crate) struct Played<B> {
-    pub position: Position<B>,
-    pub captured: bool,
+    /// Random words that make up the hash of a position: by stone, by banned cell, by turn.
+    pub stone_keys: [Vec<u128>; 2],
+    pub ban_keys: Vec<u128>,
+    pub side_keys: [u128; 2],
 }
 
 /// The cells the window of a problem needs.
@@ -86,7 +72,13 @@ impl<B: Bits> Field<B> {
         };
         let column = |x: usize| set(&|point| point.x() == left + x);
         let cell_of = |point: &Point| points.iter().position(|p| p == point);
-        Field {
+        let keys = |kind: u64| -> Vec<u128> {
+            let cells = 1..=points.len() as u64;
+            cells
+                .map(|cell| wide_hash(cell * KEY_KINDS + kind))
+                .collect()
+        };
+        let mut field = Field {
             width: width as u32,
             cells: set(&|_| true),
             not_first_column: !column(0),
@@ -96,73 +88,21 @@ impl<B: Bits> Field<B> {
             open: set(&|point| board.is_empty(point) && !in_zone(point)),
             targets: problem.target().iter().filter_map(cell_of).collect(),
             goal: problem.goal(),
-            stone_keys: [0, 1].map(|side| {
-                (0..points.len() as u64)
-                    .map(|cell| wide_hash(cell << 1 | side))
-                    .collect()
-            }),
+            around: Vec::new(),
+            stone_keys: [0, 1].map(&keys),
+            ban_keys: keys(2),
+            side_keys: [wide_hash(KEY_KINDS - 2), wide_hash(KEY_KINDS - 1)],
             points,
-        }
-    }
-
-    /// The problem's position as seen by `to_move` under a ko rule.
-    pub fn position(&self, problem: &Problem, to_move: Side, ko: Ko) -> Position<B> {
-        let board = problem.board();
-        let side_at = |point: Point| {
-            let color = board.stone(point)?;
-            Some(if color == problem.defender() {
-                Side::Defender
-            } else {
-                Side::Attacker
-            })
         };
-        let standing: Vec<bool> = self
-            .targets
-            .iter()
-            .map(|&cell| board.is_stone(self.points[cell], problem.defender()))
+        field.around = (0..field.points.len())
+            .map(|cell| field.beside(B::cell(cell)))
             .collect();
-        let ban = banned_point(board, problem.color(to_move));
-        self.position_of(side_at, to_move, ban, &standing, ko)
+        field
     }
 
-    /// A position from its parts.
-    pub fn position_of(
-        &self,
-        side_at: impl Fn(Point) -> Option<Side>,
-        to_move: Side,
-        ban: Option<Point>,
-        standing: &[bool],
-        ko: Ko,
-    ) -> Position<B> {
-        let mut position = Position {
-            stones: [B::NONE; 2],
-            ban: NO_CELL,
-            standing: 0,
-            threats: [ko.attacker, ko.defender],
-            stones_key: 0,
-        };
-        for (cell, &point) in self.points.iter().enumerate() {
-            if let Some(side) = side_at(point) {
-                position.stones[index(side)] |= B::cell(cell);
-            }
-        }
-        for (bit, &stands) in standing.iter().enumerate() {
-            position.standing |= u8::from(stands) << bit;
-        }
-        position.stones_key = self.stones_key(position.stones);
-        if let Some(point) = ban {
-            self.set_ban(&mut position, to_move, self.cell(point));
-        }
-        position
-    }
-
-    fn stones_key(&self, stones: [B; 2]) -> u128 {
-        let side_key = |side: usize| {
-            stones[side]
-                .iter()
-                .fold(0, |key, cell| key ^ self.stone_keys[side][cell])
-        };
-        side_key(0) ^ side_key(1)
+    /// The points of the cells.
+    pub fn points(&self) -> &[Point] {
+        &self.points
     }
 
     /// The point of a cell.
@@ -211,164 +151,6 @@ impl<B: Bits> Field<B> {
             filled = grown;
         }
     }
-
-    /// The empty cells of the window, also those outside the zone.
-    #[inline]
-    pub fn empty(&self, position: &Position<B>) -> B {
-        self.cells.without(position.stones[0] | position.stones[1])
-    }
-
-    /// The stones of a side that can never be captured because of a liberty outside the zone.
-    #[inline]
-    pub fn immortal(&self, position: &Position<B>, side: Side) -> B {
-        let own = position.stones[index(side)];
-        let seeds = (self.wall[index(side)] | self.beside(self.open)) & own;
-        self.flood(seeds, own)
-    }
-
-    /// Identifies the position with the side to move.
-    #[inline]
-    pub fn key(&self, position: &Position<B>, to_move: Side) -> u128 {
-        let state = u64::from(position.ban)
-            | u64::from(position.standing) << 16
-            | u64::from(position.threats[0].byte()) << 24
-            | u64::from(position.threats[1].byte()) << 32
-            | (index(to_move) as u64) << 40
-            | STATE_TAG;
-        position.stones_key ^ wide_hash(state)
-    }
-
-    /// Plays a stone; `None` if the point is not playable or the move is suicide or banned.
-    #[inline]
-    pub fn play(&self, position: &Position<B>, side: Side, cell: usize) -> Option<Played<B>> {
-        let stone = B::cell(cell);
-        let (own, other) = (index(side), 1 - index(side));
-        if (stone & self.zone.without(position.stones[0] | position.stones[1])).none() {
-            return None;
-        }
-        let mut next = *position;
-        if position.ban == cell as u16 {
-            next.threats[own] = position.threats[own].spend()?;
-        }
-        next.stones[own] |= stone;
-        next.stones_key ^= self.stone_keys[own][cell];
-        let around = self.beside(stone);
-        let empty = self.empty(&next);
-        let mut captured = B::NONE;
-        let mut touched = around & next.stones[other];
-        while touched.any() {
-            let block = self.flood(B::cell(touched.first()), next.stones[other]);
-            touched = touched.without(block);
-            let outlives = (self.beside(block) & empty).any() || (block & self.wall[other]).any();
-            if !outlives {
-                captured |= block;
-            }
-        }
-        if captured.any() {
-            next.stones[other] = next.stones[other].without(captured);
-            for stone in captured.iter() {
-                next.stones_key ^= self.stone_keys[other][stone];
-            }
-            if other == index(Side::Defender) {
-                self.strike_targets(&mut next, captured);
-            }
-        } else if (around & empty).none() {
-            let block = self.flood(stone, next.stones[own]);
-            if (self.beside(block) & empty).none() && (block & self.wall[own]).none() {
-                return None;
-            }
-        }
-        let retakable = captured.is_single()
-            && (around & next.stones[own]).none()
-            && (around & self.empty(&next)).is_single();
-        self.set_ban(
-            &mut next,
-            side.opponent(),
-            retakable.then(|| captured.first()),
-        );
-        Some(Played {
-            position: next,
-            captured: captured.any(),
-        })
-    }
-
-    /// Plays a pass: the ban lapses.
-    pub fn pass(&self, position: &Position<B>) -> Position<B> {
-        Position {
-            ban: NO_CELL,
-            ..*position
-        }
-    }
-
-    /// Whether the attacker has reached the goal.
-    #[inline]
-    pub fn is_captured(&self, position: &Position<B>) -> bool {
-        match self.goal {
-            Goal::All => position.standing == 0,
-            Goal::Any => position.standing.count_ones() < self.targets.len() as u32,
-        }
-    }
-
-    /// The cells of the targets that were never captured.
-    #[inline]
-    pub fn standing_targets(&self, position: &Position<B>) -> impl Iterator<Item = usize> + '_ {
-        let standing = position.standing;
-        self.targets
-            .iter()
-            .enumerate()
-            .filter(move |(bit, _)| standing >> bit & 1 == 1)
-            .map(|(_, &cell)| cell)
-    }
-
-    fn strike_targets(&self, position: &mut Position<B>, captured: B) {
-        for (bit, &cell) in self.targets.iter().enumerate() {
-            if captured.has(cell) {
-                position.standing &= !(1 << bit);
-            }
-        }
-    }
-
-    /// A ban that binds nobody is not kept, so that equal situations have equal keys.
-    #[inline]
-    fn set_ban(&self, position: &mut Position<B>, to_move: Side, cell: Option<usize>) {
-        position.ban = match cell {
-            Some(cell)
-                if position.threats[index(to_move)] != Threats::ENDLESS && self.zone.has(cell) =>
-            {
-                cell as u16
-            }
-            _ => NO_CELL,
-        };
-    }
-}
-
-/// Set in the state half of a key, so that it never meets a stone's number.
-const STATE_TAG: u64 = 1 << 63;
-
-/// A 128-bit hash of a small number, from two steps of the SplitMix64 generator.
-fn wide_hash(number: u64) -> u128 {
-    let low = split_mix(number);
-    let high = split_mix(low ^ number.rotate_left(32));
-    u128::from(high) << 64 | u128::from(low)
-}
-
-/// The output function of SplitMix64 (Steele, Lea, Flood 2014).
-#[inline]
-pub(crate) fn split_mix(number: u64) -> u64 {
-    let z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
-/// The ko point of a board, if the ban is on `color`: the stones around it are the opponent's.
-fn banned_point(board: &Board, color: Color) -> Option<Point> {
-    board.ko_point().filter(|point| {
-        point
-            .neighbors()
-            .iter()
-            .any(|&n| board.is_stone(n, color.opponent()))
-    })
 }
 
 /// Left column, bottom row, width and height of the part of the board that the zone's fight can

@@ -1,17 +1,18 @@
 //! Random enclosed problems, solved and each of its kind.
 //!
-//! A blob of cells is grown at a random place, walled in, and strewn with stones of both sides;
-//! what the solver finds critical (the first move decides) is kept. Candidate `n` of a seed is
-//! always the same position, whichever thread makes it, so a run can be stopped and resumed.
+//! Positions are drawn by chance, and what the solver finds critical (the first move decides) is
+//! kept; if wanted, so are some that are settled. Candidate `n` of a seed is always the same
+//! position, whichever thread makes it, so a run can be stopped and resumed.
 
-use go::{Board, BoardSize, Color, Point, PointSet};
-use rand::{Rng, RngExt, SeedableRng};
+use go::BoardSize;
+use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::canon::canonical_name;
-use crate::field::split_mix;
 use crate::ko::Ko;
+use crate::position::split_mix;
 use crate::problem::{Problem, Side};
+use crate::sketch::sketch;
 use crate::solver::{Limits, Solver, Verdict};
 
 /// What problems to make.
@@ -19,8 +20,8 @@ use crate::solver::{Limits, Solver, Verdict};
 pub struct Recipe {
     /// Every random choice follows from this.
     pub seed: u64,
-    /// Side of the board.
-    pub board: BoardSize,
+    /// Boards to place problems on, each as often as the others. There must be one.
+    pub boards: Vec<BoardSize>,
     /// Fewest moves available to the attacker.
     pub smallest: usize,
     /// Most moves available to the attacker.
@@ -29,20 +30,27 @@ pub struct Recipe {
     pub fewest_nodes: u64,
     /// A problem that takes more nodes is dropped.
     pub most_nodes: u64,
-    /// Keep problems whose answer does not depend on who starts, too.
-    pub settled_too: bool,
+    /// Largest share of problems whose answer does not depend on who starts: half of it for safe
+    /// ones, half for unsafe ones.
+    pub settled: f64,
 }
+
+/// Problems of several boards differ in where the far edges are.
+const DEFAULT_BOARDS: [usize; 4] = [7, 9, 11, 13];
 
 impl Default for Recipe {
     fn default() -> Recipe {
         Recipe {
             seed: 1,
-            board: BoardSize::NINE,
-            smallest: 5,
-            largest: 12,
+            boards: DEFAULT_BOARDS
+                .into_iter()
+                .filter_map(BoardSize::new)
+                .collect(),
+            smallest: 4,
+            largest: 14,
             fewest_nodes: 0,
             most_nodes: 20_000,
-            settled_too: false,
+            settled: 0.0,
         }
     }
 }
@@ -64,19 +72,24 @@ pub struct Generated {
     pub nodes: u64,
 }
 
-/// Chance that a cell inside is a stone of the defender, beside the ones the target starts from.
-const DEFENDER_SHARE: std::ops::Range<f64> = 0.15..0.55;
-/// Chance that a cell inside is a stone of the attacker.
-const ATTACKER_SHARE: std::ops::Range<f64> = 0.0..0.2;
-/// A wall's back needs room: cells keep this far from a far edge.
-const ROOM_BEHIND_WALL: usize = 2;
+impl Generated {
+    /// Whether it does not matter who starts.
+    pub fn is_settled(&self) -> bool {
+        self.is_safe == self.is_safe_if_defended
+    }
+}
+
+/// A settled position that takes fewer nodes is plain to see and not kept.
+const FEWEST_NODES_IF_SETTLED: u64 = 20;
 /// The table of one small problem.
 const TABLE_BYTES: usize = 16 << 20;
 
 /// Makes candidate `number` of a recipe; `None` if it is not a problem worth keeping.
 pub fn generate(recipe: &Recipe, number: u64) -> Option<Generated> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(split_mix(recipe.seed) ^ split_mix(number));
-    let problem = draw(recipe, &mut rng)?;
+    let board = recipe.boards[rng.random_range(0..recipe.boards.len())];
+    let moves = rng.random_range(recipe.smallest..=recipe.largest);
+    let problem = sketch(board, moves, &mut rng)?;
     let size = problem.size(Side::Attacker);
     if !(recipe.smallest..=recipe.largest).contains(&size) {
         return None;
@@ -97,8 +110,14 @@ pub fn generate(recipe: &Recipe, number: u64) -> Option<Generated> {
     };
     let safe = is_safe(Side::Attacker)?;
     let defended = is_safe(Side::Defender)?;
-    let keeps = (recipe.settled_too || safe != defended) && nodes >= recipe.fewest_nodes;
-    keeps.then(|| Generated {
+    let fewest_nodes = if safe != defended {
+        recipe.fewest_nodes
+    } else if recipe.settled > 0.0 {
+        recipe.fewest_nodes.max(FEWEST_NODES_IF_SETTLED)
+    } else {
+        return None;
+    };
+    (nodes >= fewest_nodes).then(|| Generated {
         number,
         canonical: canonical_name(&problem),
         problem,
@@ -106,73 +125,6 @@ pub fn generate(recipe: &Recipe, number: u64) -> Option<Generated> {
         is_safe_if_defended: defended,
         nodes,
     })
-}
-
-/// A random position with a wall around a random blob.
-fn draw(recipe: &Recipe, rng: &mut impl Rng) -> Option<Problem> {
-    let blob = grow_blob(recipe, rng);
-    let (defender, attacker) = if rng.random() {
-        (Color::White, Color::Black)
-    } else {
-        (Color::Black, Color::White)
-    };
-    let mut wall = PointSet::EMPTY;
-    for &cell in &blob {
-        for next in cell.neighbors().into_iter().chain(cell.diagonals()) {
-            if recipe.board.contains(next) && !blob.contains(&next) {
-                wall.insert(next);
-            }
-        }
-    }
-    let defender_share = rng.random_range(DEFENDER_SHARE);
-    let attacker_share = rng.random_range(ATTACKER_SHARE);
-    let mut inside = [PointSet::EMPTY; 2];
-    for &cell in &blob {
-        // The target grows along the wall, as groups do.
-        let at_wall = cell.neighbors().into_iter().any(|next| wall.contains(next));
-        let lean = if at_wall { 1.4 } else { 0.6 };
-        if rng.random_bool((defender_share * lean).min(1.0)) {
-            inside[0].insert(cell);
-        } else if rng.random_bool(attacker_share) {
-            inside[1].insert(cell);
-        }
-    }
-    let attackers = wall | inside[1];
-    let (black, white) = match defender {
-        Color::Black => (inside[0], attackers),
-        Color::White => (attackers, inside[0]),
-    };
-    let board = Board::with_stones(recipe.board, &black, &white).ok()?;
-    let target = board
-        .stone_set(defender)
-        .iter()
-        .max_by_key(|&stone| (board.stone_count(stone), stone.y(), stone.x()))?;
-    debug_assert!(board.is_stone(target, attacker.opponent()));
-    Problem::new(board, &[target]).ok()
-}
-
-/// A connected set of cells, often along an edge or in a corner.
-fn grow_blob(recipe: &Recipe, rng: &mut impl Rng) -> Vec<Point> {
-    let side = recipe.board.get();
-    let reach = side.saturating_sub(ROOM_BEHIND_WALL).max(1);
-    let cells = rng.random_range(recipe.smallest + 2..=recipe.largest * 2 + 2);
-    let start = match rng.random_range(0..3) {
-        0 => Point::new(0, 0),
-        1 => Point::new(rng.random_range(1..reach), 0),
-        _ => Point::new(rng.random_range(1..reach), rng.random_range(1..reach)),
-    };
-    let mut blob = vec![start];
-    let mut attempts = 0;
-    while blob.len() < cells && attempts < cells * 20 {
-        attempts += 1;
-        let from = blob[rng.random_range(0..blob.len())];
-        let next = from.neighbors()[rng.random_range(0..4)];
-        let fits = recipe.board.contains(next) && next.x() < reach && next.y() < reach;
-        if fits && !blob.contains(&next) {
-            blob.push(next);
-        }
-    }
-    blob
 }
 
 #[cfg(test)]

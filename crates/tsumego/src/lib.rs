@@ -42,9 +42,13 @@ mod eyes;
 mod features;
 mod field;
 mod generate;
+mod judge;
 mod ko;
 mod life;
+mod moves;
 mod pack;
+mod path;
+mod position;
 mod problem;
 mod proof;
 mod publish;
@@ -52,6 +56,7 @@ mod record;
 mod relevance;
 mod safety;
 mod search;
+mod sketch;
 mod solver;
 mod stats;
 mod subproblems;
@@ -72,8 +77,8 @@ pub use problem::{Goal, MAX_SIDE, MAX_TARGETS, Problem, ProblemError, Side};
 pub use proof::{Plan, Proof, ProofError, ProofId};
 pub use publish::{PublishError, publish};
 pub use record::{
-    LabelledPosition, ProblemRecord, RecordError, labelled_position, labelled_tree, problem_of,
-    problem_tree, proof_tree, read_problem,
+    LabelledPosition, ProblemRecord, RecordError, labelled_position, labelled_positions,
+    labelled_tree, problem_of, problem_tree, proof_tree, read_problem,
 };
 pub use safety::{NetGuide, SafetyError, SafetyNet, compress};
 pub use solver::{Guide, Limits, Solution, Solver, Status, Verdict};

@@ -1,7 +1,8 @@
 //! Positions that need no reading: alive by Benson's theorem, or without room for two eyes.
 
 use crate::bits::Bits;
-use crate::field::{Field, Position, index};
+use crate::field::{Field, index};
+use crate::position::Position;
 use crate::problem::{Goal, Side};
 
 /// A chain needs two regions of its own to live whatever happens (Benson 1976).
@@ -13,46 +14,46 @@ const LARGEST_STAR: u32 = 5;
 impl<B: Bits> Field<B> {
     /// If the defender has reached his goal for good (the targets live even if he passes for
     /// ever): the cells this rests on.
-    pub fn life(&self, position: &Position<B>, walled: B) -> Option<B> {
-        let mut standing = self.standing_targets(position);
-        let lives = |cell| self.life_of_block(position, cell, walled);
+    pub fn life(&self, position: &Position<B>) -> Option<B> {
+        let mut blocks = self.target_blocks(position);
+        let lives = |block| self.life_of_block(position, block);
         match self.goal {
-            Goal::All => standing.find_map(lives),
-            Goal::Any => standing.try_fold(B::NONE, |zone, cell| Some(zone | lives(cell)?)),
+            Goal::All => blocks.find_map(lives),
+            Goal::Any => blocks.try_fold(B::NONE, |zone, block| Some(zone | lives(block)?)),
         }
     }
 
-    fn life_of_block(&self, position: &Position<B>, cell: usize, walled: B) -> Option<B> {
+    fn life_of_block(&self, position: &Position<B>, block: B) -> Option<B> {
         let own = position.stones[index(Side::Defender)];
-        let block = self.flood(B::cell(cell), own);
-        if (block & self.wall[index(Side::Defender)]).any()
-            || (self.beside(block) & self.open).any()
-        {
+        let beside = self.beside(block);
+        if (block & self.wall[index(Side::Defender)]).any() || (beside & self.open).any() {
             return Some(self.everything());
         }
         // The full test is dear and mostly fails: first ask whether the block has two regions
-        // that would do if all their other walls were alive.
+        // that would do if all their other walls were alive. A region with a wall of the attacker
+        // or an empty cell away from the block is none.
         let empty = self.empty(position);
-        let liberties = self.beside(block) & empty;
-        let mut unseen = liberties;
-        let mut eyes = 0;
-        while unseen.any() {
-            let region = self.flood(B::cell(unseen.first()), !own & self.everything());
-            unseen = unseen.without(region);
-            if (region & (walled | self.open)).none() && (region & empty).without(liberties).none()
-            {
-                eyes += 1;
-            }
+        let liberties = beside & empty;
+        let not_own = self.everything().without(own);
+        let spoilt = self.flood(
+            position.walled | self.open | empty.without(liberties),
+            not_own,
+        );
+        let eyes = liberties.without(spoilt);
+        let has_two = eyes.any() && {
+            let first = self.flood(B::cell(eyes.first()), not_own);
+            eyes.without(first).any()
+        };
+        if has_two {
+            self.benson(position, block)
+        } else {
+            None
         }
-        if eyes < EYES_TO_LIVE {
-            return None;
-        }
-        self.benson(position, walled, block)
     }
 
     /// Benson's fixpoint: drop chains with fewer than two vital regions and regions that touch a
     /// dropped chain, until nothing changes.
-    fn benson(&self, position: &Position<B>, walled: B, asked: B) -> Option<B> {
+    fn benson(&self, position: &Position<B>, asked: B) -> Option<B> {
         let own = position.stones[index(Side::Defender)];
         let empty = self.empty(position);
         let immortal = self.immortal(position, Side::Defender);
@@ -61,7 +62,7 @@ impl<B: Bits> Field<B> {
         while unseen.any() {
             let region = self.flood(B::cell(unseen.first()), !own & self.everything());
             unseen = unseen.without(region);
-            if (region & (walled | self.open)).none() {
+            if (region & (position.walled | self.open)).none() {
                 regions.push(region);
             }
         }
@@ -99,19 +100,11 @@ impl<B: Bits> Field<B> {
         }
     }
 
-    /// The part of the field where something can still happen to the targets: what they reach
-    /// without crossing stones of the attacker that cannot be captured.
-    pub fn arena(&self, position: &Position<B>, walled: B) -> B {
-        let seeds = self
-            .standing_targets(position)
-            .fold(B::NONE, |set, cell| set | B::cell(cell));
-        self.flood(seeds, self.everything().without(walled))
-    }
-
     /// Where the defender could still have an eye: cells of the arena without his stones that do
     /// not touch the wall. Everywhere else the attacker can play a stone that lives.
-    pub fn eye_room(&self, position: &Position<B>, walled: B, arena: B) -> B {
-        arena.without(position.stones[index(Side::Defender)] | self.beside(walled))
+    pub fn eye_room(&self, position: &Position<B>) -> B {
+        let own = position.stones[index(Side::Defender)];
+        position.arena.without(own | self.beside(position.walled))
     }
 
     /// If the defender cannot get two eyes, nor a seki, however often he plays: the eye room this
@@ -121,18 +114,22 @@ impl<B: Bits> Field<B> {
     /// with stones connected to his wall, and then the eye. The same holds for a star of cells
     /// with his stone at its centre: each stone of the defender only shrinks it, and when he
     /// captures there the attacker takes the centre again.
-    pub fn hopeless_room(&self, position: &Position<B>, arena: B, eye_room: B) -> Option<B> {
-        if arena.without(self.zone).any() || (self.immortal(position, Side::Defender) & arena).any()
+    pub fn hopeless_room(&self, position: &Position<B>, eye_room: B) -> Option<B> {
+        let cells = eye_room.count();
+        let arena = position.arena;
+        if cells > LARGEST_STAR
+            || arena.without(self.zone).any()
+            || (self.immortal(position, Side::Defender) & arena).any()
         {
             return None;
         }
-        match eye_room.count() {
+        match cells {
             0 | 1 => Some(B::NONE),
             2 => {
                 let touching = (self.beside(B::cell(eye_room.first())) & eye_room).any();
                 touching.then_some(B::NONE)
             }
-            3..=LARGEST_STAR => {
+            _ => {
                 let mut centres = eye_room & position.stones[index(Side::Attacker)];
                 while centres.any() {
                     let centre = B::cell(centres.first());
@@ -143,7 +140,6 @@ impl<B: Bits> Field<B> {
                 }
                 None
             }
-            _ => None,
         }
     }
 }

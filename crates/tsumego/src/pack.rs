@@ -6,7 +6,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use crate::features::{FeatureSet, Planes, features};
-use crate::field::split_mix;
+use crate::position::split_mix;
 use crate::problem::Side;
 use crate::record::LabelledPosition;
 use crate::tfrecord::Example;

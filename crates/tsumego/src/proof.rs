@@ -6,8 +6,9 @@ use go::Move;
 use thiserror::Error;
 
 use crate::bits::Bits;
-use crate::field::{NO_CELL, Position, index};
+use crate::field::index;
 use crate::ko::{Ko, Threats};
+use crate::position::{NO_CELL, Position};
 use crate::problem::Side;
 use crate::search::{Answer, Search, Step};
 
@@ -67,7 +68,7 @@ pub(crate) struct Extraction<'s, 'a, B> {
 
 impl<'s, 'a, B: Bits> Extraction<'s, 'a, B> {
     pub fn new(search: &'s mut Search<'a, B>, winner: Side, most_nodes: usize) -> Self {
-        search.static_tests = false;
+        search.judge.knows_hopeless = false;
         Extraction {
             search,
             winner,
@@ -117,13 +118,10 @@ impl<'s, 'a, B: Bits> Extraction<'s, 'a, B> {
             self.done.insert(key, id);
             return Ok(id);
         }
-        if self.winner == Side::Defender {
-            let walled = self.search.field.immortal(position, Side::Attacker);
-            if self.search.field.life(position, walled).is_some() {
-                self.nodes[id] = Plan::Alive;
-                self.done.insert(key, id);
-                return Ok(id);
-            }
+        if self.winner == Side::Defender && self.search.field.life(position).is_some() {
+            self.nodes[id] = Plan::Alive;
+            self.done.insert(key, id);
+            return Ok(id);
         }
         self.open.insert(key, (id, passes));
         let plan = if side == self.winner {
@@ -153,17 +151,11 @@ impl<'s, 'a, B: Bits> Extraction<'s, 'a, B> {
         side: Side,
         passes: u16,
     ) -> Result<Plan, ProofError> {
-        let wanted = match side {
-            Side::Attacker => Answer::Captured,
-            Side::Defender => Answer::Safe,
-        };
+        let wanted = Answer::wanted_by(side);
         let mut steps: Vec<Step<B>> = self.search.legal_steps(position, side);
-        let lasting = {
-            let field = self.search.field;
-            field.beside(field.immortal(position, Side::Attacker))
-        };
-        steps.sort_by_key(|step| {
-            let solved = self.search.known(&step.position, side.opponent()) == Some(wanted);
+        let lasting = self.search.field.beside(position.walled);
+        steps.sort_by_cached_key(|step| {
+            let solved = self.search.plain(&step.position, side.opponent()) == Some(wanted);
             let captures = self.search.field.is_captured(&step.position);
             let quiet = step.cell == NO_CELL;
             let lasts = !quiet && lasting.has(step.cell as usize);

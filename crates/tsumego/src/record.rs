@@ -12,6 +12,11 @@ use thiserror::Error;
 use crate::problem::{Problem, ProblemError, Side};
 use crate::proof::{Plan, Proof, ProofId};
 
+/// Whether the target is safe if the attacker starts (or whoever `DS` says), and if the defender
+/// does.
+pub(crate) const ATTACKER_STARTS: &str = "TS";
+pub(crate) const DEFENDER_STARTS: &str = "TD";
+
 /// Why a file holds no problem.
 #[derive(Debug, Error)]
 pub enum RecordError {
@@ -134,24 +139,14 @@ pub fn labelled_tree(position: &LabelledPosition) -> Tree {
 pub fn labelled_position(tree: &Tree) -> Result<LabelledPosition, RecordError> {
     let record = problem_of(tree)?;
     let root = tree.root();
-    let flag = |name: &'static str| match tree.text(root, name) {
-        Some("0") => Ok(Some(false)),
-        Some("1") => Ok(Some(true)),
-        None => Ok(None),
-        Some(other) => Err(RecordError::Label {
-            game: tree.number(),
-            name,
-            found: format!("{other:?}"),
-            expected: "0 or 1",
-        }),
-    };
+    let flag = |name| flag(tree, name);
     let missing = |name: &'static str, expected: &'static str| RecordError::Label {
         game: tree.number(),
         name,
         found: "missing".to_owned(),
         expected,
     };
-    let is_safe = flag("TS")?.ok_or_else(|| missing("TS", "0 or 1"))?;
+    let is_safe = flag(ATTACKER_STARTS)?.ok_or_else(|| missing(ATTACKER_STARTS, "0 or 1"))?;
     let first = if flag("DS")?.unwrap_or(false) {
         Side::Defender
     } else {
@@ -168,6 +163,36 @@ pub fn labelled_position(tree: &Tree) -> Result<LabelledPosition, RecordError> {
         size,
         source: record.name.unwrap_or_default(),
     })
+}
+
+/// Reads every label of a game's root: a generated problem has one for either side to start.
+pub fn labelled_positions(tree: &Tree) -> Result<Vec<LabelledPosition>, RecordError> {
+    let attacked = labelled_position(tree)?;
+    let Some(is_safe) = flag(tree, DEFENDER_STARTS)? else {
+        return Ok(vec![attacked]);
+    };
+    let defended = LabelledPosition {
+        first: Side::Defender,
+        is_safe,
+        size: attacked.problem.size(Side::Defender),
+        ..attacked.clone()
+    };
+    Ok(vec![attacked, defended])
+}
+
+/// A property of the root that is 0, 1 or missing.
+fn flag(tree: &Tree, name: &'static str) -> Result<Option<bool>, RecordError> {
+    match tree.text(tree.root(), name) {
+        Some("0") => Ok(Some(false)),
+        Some("1") => Ok(Some(true)),
+        None => Ok(None),
+        Some(other) => Err(RecordError::Label {
+            game: tree.number(),
+            name,
+            found: format!("{other:?}"),
+            expected: "0 or 1",
+        }),
+    }
 }
 
 /// Writes a proof as variations. A situation that has been written before is only referred to.

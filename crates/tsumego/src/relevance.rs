@@ -7,7 +7,8 @@
 //! the proof legal, its captures complete, and the loser's other moves impossible or harmless.
 
 use crate::bits::Bits;
-use crate::field::{Field, NO_CELL, Position, index};
+use crate::field::{Field, index};
+use crate::position::{NO_CELL, Position};
 use crate::problem::Side;
 
 impl<B: Bits> Field<B> {
@@ -20,9 +21,10 @@ impl<B: Bits> Field<B> {
 
     /// What makes a position hopeless: the attacker's stones that reach the wall, and the stones
     /// that deny room for an eye.
-    pub fn hopeless_zone(&self, position: &Position<B>, walled: B, arena: B) -> B {
-        let links = walled.without(self.wall[index(Side::Attacker)]);
-        let inner = (position.stones[index(Side::Defender)] & arena).without(self.beside(walled));
+    pub fn hopeless_zone(&self, position: &Position<B>) -> B {
+        let links = position.walled.without(self.wall[index(Side::Attacker)]);
+        let own = position.stones[index(Side::Defender)];
+        let inner = (own & position.arena).without(self.beside(position.walled));
         links | inner
     }
 
@@ -64,13 +66,12 @@ impl<B: Bits> Field<B> {
     /// the effect it had in the proof, and every move he does not have must stay impossible.
     pub fn close_for_loser(&self, position: &Position<B>, loser: Side, zone: B) -> B {
         let winner = loser.opponent();
-        let arena = self.arena(position, self.immortal(position, Side::Attacker));
         let mut zone = zone;
         loop {
             let before = zone;
             zone |= self.liberties_of_winner(position, winner, zone);
             for cell in (zone & self.zone & self.empty(position)).iter() {
-                if !arena.has(cell) {
+                if !position.arena.has(cell) {
                     return self.everything();
                 }
                 let stone = B::cell(cell);

@@ -9,8 +9,9 @@ use std::time::Duration;
 use go::{Move, Point};
 
 use crate::bits::{Bits, Wide};
-use crate::field::{Field, NO_CELL, Position, window_cells};
+use crate::field::{Field, window_cells};
 use crate::ko::{Ko, Threats};
+use crate::position::{NO_CELL, Position};
 use crate::problem::{Problem, Side};
 use crate::proof::{Extraction, Proof, ProofError};
 use crate::search::{Answer, Search, Step};
@@ -306,7 +307,7 @@ impl<B: Bits> Engine for Sized<B> {
         let mut moves = Vec::new();
         for step in search.legal_steps(&position, first) {
             search.nodes = 0;
-            if search.solve(&step.position, first.opponent()).ok()? == wanted_by(first) {
+            if search.solve(&step.position, first.opponent()).ok()? == Answer::wanted_by(first) {
                 moves.push(self.field.to_move(step.cell));
             }
         }
@@ -327,7 +328,7 @@ impl<B: Bits> Engine for Sized<B> {
             && seen.insert(self.field.key(&position, side))
         {
             let steps = search.legal_steps(&position, side);
-            let cell = if wanted_by(side) == answer {
+            let cell = if Answer::wanted_by(side) == answer {
                 winning_step(&mut search, &position, side).map_or(NO_CELL, |cell| cell as u16)
             } else {
                 // The loser's stiffest reply is one that a pass would not answer.
@@ -373,23 +374,16 @@ impl<B: Bits> Engine for Sized<B> {
     }
 }
 
-fn wanted_by(side: Side) -> Answer {
-    match side {
-        Side::Attacker => Answer::Captured,
-        Side::Defender => Answer::Safe,
-    }
-}
-
 /// A move that keeps the win; a pass (`None`) comes last for the attacker, first for the defender.
 fn winning_step<B: Bits>(
     search: &mut Search<B>,
     position: &Position<B>,
     side: Side,
 ) -> Option<usize> {
-    let wanted = wanted_by(side);
+    let wanted = Answer::wanted_by(side);
     let mut steps: Vec<Step<B>> = search.legal_steps(position, side);
     // What the search has solved already comes first: another answer could take long to find.
-    steps.sort_by_key(|step| search.known(&step.position, side.opponent()) != Some(wanted));
+    steps.sort_by_cached_key(|step| search.plain(&step.position, side.opponent()) != Some(wanted));
     steps
         .into_iter()
         .find(|step| search.solve(&step.position, side.opponent()) == Ok(wanted))

@@ -13,7 +13,9 @@ use thiserror::Error;
 use crate::canon::canonical_name;
 use crate::ko::Ko;
 use crate::problem::{Problem, Side};
-use crate::record::{LabelledPosition, RecordError, problem_of, problem_tree};
+use crate::record::{
+    ATTACKER_STARTS, DEFENDER_STARTS, LabelledPosition, RecordError, problem_of, problem_tree,
+};
 use crate::solver::{Limits, Solver, Verdict};
 
 /// How far to go.
@@ -55,10 +57,6 @@ pub enum TreeError {
         what: &'static str,
     },
 }
-
-/// Safe if the attacker starts / if the defender starts.
-const ATTACKER_STARTS: &str = "TS";
-const DEFENDER_STARTS: &str = "TD";
 
 /// Grows the tree of positions around a problem, labelled in `TS` (attacker starts) and `TD`
 /// (defender starts).

@@ -11,7 +11,8 @@ pub(crate) const INFINITE: u32 = 1 << 30;
 /// What is known of a position with a side to move.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry<B> {
-    key: u128,
+    /// The half of the key that also chooses the bucket.
+    low_key: u64,
     /// How hard it still looks to prove that the target is captured.
     pub pn: u32,
     /// How hard it still looks to prove that it is not.
@@ -24,7 +25,7 @@ pub(crate) struct Entry<B> {
 
 impl<B: Bits> Entry<B> {
     const VACANT: Entry<B> = Entry {
-        key: 0,
+        low_key: 0,
         pn: 0,
         dn: 0,
         zone: B::NONE,
@@ -36,7 +37,7 @@ impl<B: Bits> Entry<B> {
 const BUCKET: usize = 8;
 
 /// Entries to start with.
-const FIRST_ENTRIES: usize = 1 << 12;
+const FIRST_ENTRIES: usize = 1 << 10;
 
 /// The table grows when this share (of 8) is in use.
 const FULL_EIGHTHS: usize = 4;
@@ -44,10 +45,14 @@ const FULL_EIGHTHS: usize = 4;
 /// The tag of a place nobody uses.
 const NO_TAG: u64 = 0;
 
+/// The other half of each key of a bucket: one cache line, so that most questions about unknown
+/// positions are answered by looking at one.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Tags([u64; BUCKET]);
+
 pub(crate) struct Table<B> {
-    /// Half of each entry's key. The tags of a bucket share a cache line, so that most questions
-    /// about unknown positions are answered by looking at one.
-    tags: Vec<u64>,
+    tags: Vec<Tags>,
     entries: Vec<Entry<B>>,
     used: usize,
     most_entries: usize,
@@ -58,13 +63,14 @@ impl<B: Bits> Table<B> {
     pub fn new(bytes: usize) -> Table<B> {
         let affordable = (bytes / (size_of::<Entry<B>>() + size_of::<u64>())).max(BUCKET);
         let most_entries = 1 << affordable.ilog2();
-        let entries = FIRST_ENTRIES.min(most_entries);
-        Table {
-            tags: vec![NO_TAG; entries],
-            entries: vec![Entry::VACANT; entries],
+        let mut table = Table {
+            tags: Vec::new(),
+            entries: Vec::new(),
             used: 0,
             most_entries,
-        }
+        };
+        table.clear(FIRST_ENTRIES.min(most_entries));
+        table
     }
 
     /// Entries in use.
@@ -75,30 +81,28 @@ impl<B: Bits> Table<B> {
 
     #[inline]
     pub fn get(&self, key: u128) -> Option<&Entry<B>> {
-        let start = self.bucket_start(key);
-        let tag = tag_of(key);
-        let tags = &self.tags[start..start + BUCKET];
-        tags.iter()
-            .enumerate()
-            .filter(|&(_, &found)| found == tag)
-            .map(|(place, _)| &self.entries[start + place])
-            .find(|entry| entry.key == key)
+        let bucket = self.bucket(key);
+        let (tag, low_key) = split(key);
+        (0..BUCKET)
+            .filter(|&at| self.tags[bucket].0[at] == tag)
+            .map(|at| &self.entries[bucket * BUCKET + at])
+            .find(|entry| entry.low_key == low_key)
     }
 
     pub fn put(&mut self, key: u128, pn: u32, dn: u32, zone: B, work: u32) {
-        let start = self.bucket_start(key);
-        let tag = tag_of(key);
-        let tags = &self.tags[start..start + BUCKET];
-        let entries = &self.entries[start..start + BUCKET];
-        let same = (0..BUCKET).find(|&at| tags[at] == tag && entries[at].key == key);
+        let bucket = self.bucket(key);
+        let (tag, low_key) = split(key);
+        let tags = &mut self.tags[bucket].0;
+        let entries = &mut self.entries[bucket * BUCKET..][..BUCKET];
+        let same = (0..BUCKET).find(|&at| tags[at] == tag && entries[at].low_key == low_key);
         let free = || (0..BUCKET).find(|&at| tags[at] == NO_TAG);
         let cheapest = || (0..BUCKET).min_by_key(|&at| entries[at].work);
-        let place = start + same.or_else(free).or_else(cheapest).unwrap_or(0);
+        let place = same.or_else(free).or_else(cheapest).unwrap_or(0);
         let spent = same.map_or(0, |at| entries[at].work);
-        self.used += usize::from(self.tags[place] == NO_TAG);
-        self.tags[place] = tag;
-        self.entries[place] = Entry {
-            key,
+        self.used += usize::from(tags[place] == NO_TAG);
+        tags[place] = tag;
+        entries[place] = Entry {
+            low_key,
             pn,
             dn,
             zone,
@@ -111,34 +115,42 @@ impl<B: Bits> Table<B> {
         }
     }
 
-    fn grow(&mut self) {
-        let doubled = self.entries.len() * 2;
-        let tags = std::mem::replace(&mut self.tags, vec![NO_TAG; doubled]);
-        let entries = std::mem::replace(&mut self.entries, vec![Entry::VACANT; doubled]);
+    fn clear(&mut self, entries: usize) {
+        self.tags = vec![Tags([NO_TAG; BUCKET]); entries / BUCKET];
+        self.entries = vec![Entry::VACANT; entries];
         self.used = 0;
-        for (tag, entry) in tags.into_iter().zip(entries) {
+    }
+
+    fn grow(&mut self) {
+        let old_tags = std::mem::take(&mut self.tags);
+        let old_entries = std::mem::take(&mut self.entries);
+        self.clear(old_entries.len() * 2);
+        let old_tags = old_tags.iter().flat_map(|tags| &tags.0);
+        for (&tag, &entry) in old_tags.zip(&old_entries) {
             if tag == NO_TAG {
                 continue;
             }
-            let start = self.bucket_start(entry.key);
-            if let Some(at) = (start..start + BUCKET).find(|&at| self.tags[at] == NO_TAG) {
-                self.tags[at] = tag;
-                self.entries[at] = entry;
+            let bucket = self.bucket(u128::from(entry.low_key));
+            let tags = &mut self.tags[bucket].0;
+            if let Some(at) = (0..BUCKET).find(|&at| tags[at] == NO_TAG) {
+                tags[at] = tag;
+                self.entries[bucket * BUCKET + at] = entry;
                 self.used += 1;
             }
         }
     }
 
+    /// The bucket of a key, chosen by its low half.
     #[inline]
-    fn bucket_start(&self, key: u128) -> usize {
-        (key as usize & (self.entries.len() - 1)) & !(BUCKET - 1)
+    fn bucket(&self, key: u128) -> usize {
+        key as usize & (self.tags.len() - 1)
     }
 }
 
-/// The half of a key that does not choose the bucket; never the tag of a vacant place.
+/// The tag of a key (never that of a vacant place) and the half that chooses the bucket.
 #[inline]
-fn tag_of(key: u128) -> u64 {
-    ((key >> 64) as u64).max(1)
+fn split(key: u128) -> (u64, u64) {
+    (((key >> 64) as u64).max(1), key as u64)
 }
 
 #[cfg(test)]
@@ -159,7 +171,7 @@ mod tests {
     #[test]
     fn growing_loses_nothing() {
         let mut table = Table::<u64>::new(1 << 24);
-        let key = |n: u64| u128::from(crate::field::split_mix(n)) | u128::from(n) << 64;
+        let key = |n: u64| u128::from(crate::position::split_mix(n)) | u128::from(n) << 64;
         for n in 0..20_000 {
             table.put(key(n), n as u32, 1, 0, 1);
         }

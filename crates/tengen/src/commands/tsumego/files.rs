@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use go::sgf::{self, Tree};
-use tsumego::{LabelledPosition, labelled_position};
+use tsumego::{LabelledPosition, labelled_positions};
 
 /// Bad input of any kind.
 pub const EXIT_BAD_INPUT: u8 = 2;
@@ -82,8 +82,8 @@ pub fn read_positions(paths: &[PathBuf]) -> anyhow::Result<(Vec<LabelledPosition
     let Games { games, mut failed } = read_games(paths)?;
     let mut positions = Vec::with_capacity(games.len());
     for (file, game) in games {
-        match labelled_position(&game) {
-            Ok(position) => positions.push(position),
+        match labelled_positions(&game) {
+            Ok(found) => positions.extend(found),
             Err(error) => {
                 let place = format!("{}, game {}", file.display(), game.number());
                 complain(Path::new(&place), &error.into());

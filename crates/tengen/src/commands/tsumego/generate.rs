@@ -16,7 +16,7 @@ use crate::interrupt;
 /// The collection grows line by line; the same command continues it after an interruption, and the
 /// same seed always gives the same problems.
 ///
-/// Example: tengen tsumego generate problems.sgf --count 100000 --seed 7
+/// Example: tengen tsumego generate problems.sgf --count 100000 --seed 7 --settled 0.4
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
@@ -28,14 +28,14 @@ pub struct Args {
     /// Every choice follows from this number.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Side of the board, 5 to 19.
-    #[arg(long, default_value_t = 9)]
-    board: usize,
+    /// Sides of the boards, 5 to 19, each as often as the others.
+    #[arg(long, value_delimiter = ',', default_value = "7,9,11,13")]
+    board: Vec<usize>,
     /// Fewest moves available.
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 4)]
     smallest: usize,
     /// Most moves available.
-    #[arg(long, default_value_t = 12)]
+    #[arg(long, default_value_t = 14)]
     largest: usize,
     /// Fewest nodes the solver needs: how difficult.
     #[arg(long, default_value_t = 0)]
@@ -43,14 +43,23 @@ pub struct Args {
     /// Most nodes the solver may need.
     #[arg(long, default_value_t = 20_000)]
     most_nodes: u64,
-    /// Also keep positions where it does not matter who starts.
-    #[arg(long)]
-    settled_too: bool,
+    /// Largest share of positions where it does not matter who starts, from 0 to 0.9: half of it
+    /// for safe ones, half for unsafe ones.
+    #[arg(long, default_value_t = 0.0)]
+    settled: f64,
 }
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let board = BoardSize::new(args.board).filter(|size| (5..=19).contains(&size.get()));
-    let board = board.with_context(|| format!("--board {}: choose 5 to 19", args.board))?;
+    let board = |&side: &usize| {
+        let size = BoardSize::new(side).filter(|size| (5..=19).contains(&size.get()));
+        size.with_context(|| format!("--board {side}: choose 5 to 19"))
+    };
+    let boards = args.board.iter().map(board).collect::<Result<_, _>>()?;
+    ensure!(
+        (0.0..=0.9).contains(&args.settled),
+        "--settled {}: choose 0 to 0.9",
+        args.settled
+    );
     ensure!(
         1 <= args.smallest && args.smallest <= args.largest,
         "--smallest {} --largest {}: no size lies between them",
@@ -59,12 +68,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     );
     let recipe = Recipe {
         seed: args.seed,
-        board,
+        boards,
         smallest: args.smallest,
         largest: args.largest,
         fewest_nodes: args.fewest_nodes,
         most_nodes: args.most_nodes,
-        settled_too: args.settled_too,
+        settled: args.settled,
     };
     let stop = interrupt::stop_flag()?;
     let bar = progress(args.count, "problems");

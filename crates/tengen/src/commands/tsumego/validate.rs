@@ -17,7 +17,7 @@ use crate::commands::terminal::progress;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// SGF files of labelled positions, or folders of them.
+    /// SGF files of labelled positions or generated problems, or folders of them.
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// Positions to check.

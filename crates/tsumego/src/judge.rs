@@ -1,0 +1,119 @@
+//! What can be said of a position without reading on: who has won, or how far it looks from that.
+
+use crate::bits::Bits;
+use crate::field::{Field, index};
+use crate::ko::Threats;
+use crate::position::Position;
+use crate::problem::Side;
+use crate::solver::Guide;
+use crate::table::INFINITE;
+
+/// Liberties beyond this many make no difference to the estimate.
+const MANY_LIBERTIES: u32 = 6;
+
+/// What a guide's full confidence adds to a first number.
+const GUIDE_WEIGHT: f32 = 8.0;
+
+/// Proof and disproof number of a position, and the cells a solved one rests on.
+pub(crate) struct Judgement<B> {
+    pub pn: u32,
+    pub dn: u32,
+    pub zone: B,
+}
+
+impl<B> Judgement<B> {
+    fn captured(zone: B) -> Judgement<B> {
+        Judgement {
+            pn: 0,
+            dn: INFINITE,
+            zone,
+        }
+    }
+
+    fn safe(zone: B) -> Judgement<B> {
+        Judgement {
+            pn: INFINITE,
+            dn: 0,
+            zone,
+        }
+    }
+}
+
+/// Judges positions of a field.
+pub(crate) struct Judge<'a, B> {
+    pub field: &'a Field<B>,
+    pub guide: Option<&'a dyn Guide>,
+    /// Whether a target without room for two eyes is given up as captured.
+    pub knows_hopeless: bool,
+}
+
+impl<B: Bits> Judge<'_, B> {
+    /// Judges a position, or estimates it. Life is looked for where the defender may just have
+    /// made it.
+    pub fn judge(
+        &self,
+        position: &Position<B>,
+        to_move: Side,
+        defender_moved: bool,
+    ) -> Judgement<B> {
+        let field = self.field;
+        if field.is_captured(position) {
+            return Judgement::captured(B::NONE);
+        }
+        if to_move == Side::Attacker
+            && let Some(liberty) = field.last_liberty(position)
+            && self.may_play(position, Side::Attacker, liberty)
+        {
+            return Judgement::captured(field.atari_zone(position, liberty));
+        }
+        let eye_room = field.eye_room(position);
+        if self.knows_hopeless
+            && let Some(room) = field.hopeless_room(position, eye_room)
+        {
+            return Judgement::captured(room | field.hopeless_zone(position));
+        }
+        if defender_moved && let Some(zone) = field.life(position) {
+            return Judgement::safe(zone);
+        }
+        self.estimate(position, to_move, eye_room)
+    }
+
+    /// First numbers of a position nobody has read: the more room for eyes and liberties the
+    /// target has, the harder its capture looks. A guide, if there is one, has the last word.
+    fn estimate(&self, position: &Position<B>, to_move: Side, eye_room: B) -> Judgement<B> {
+        let field = self.field;
+        let empty = field.empty(position);
+        let liberties = field
+            .target_blocks(position)
+            .map(|block| (field.beside(block) & empty).count())
+            .min()
+            .unwrap_or(MANY_LIBERTIES)
+            .min(MANY_LIBERTIES);
+        let mut judgement = Judgement {
+            pn: 1 + eye_room.count() / 2 + liberties / 4,
+            dn: 1 + (MANY_LIBERTIES - liberties) * 3 / 4 + u32::from(to_move == Side::Attacker),
+            zone: B::NONE,
+        };
+        if let Some(guide) = self.guide {
+            let life = self.chance_of_life(guide, position, to_move);
+            judgement.pn += (GUIDE_WEIGHT * life) as u32;
+            judgement.dn += (GUIDE_WEIGHT * (1.0 - life)) as u32;
+        }
+        judgement
+    }
+
+    fn chance_of_life(&self, guide: &dyn Guide, position: &Position<B>, to_move: Side) -> f32 {
+        let stone_at = |point| {
+            let cell = self.field.cell(point)?;
+            Side::BOTH
+                .into_iter()
+                .find(|&side| position.stones[index(side)].has(cell))
+        };
+        guide.chance_of_life(&stone_at, to_move).clamp(0.0, 1.0)
+    }
+
+    /// Whether no ban keeps a side from a cell.
+    fn may_play(&self, position: &Position<B>, side: Side, cell: usize) -> bool {
+        position.ban != cell as u16 || position.threats[index(side)] != Threats::NONE
+    }
+}
