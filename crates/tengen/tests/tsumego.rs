@@ -25,10 +25,9 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-#[test]
-fn bad_problems_get_one_sentence_each_and_the_batch_goes_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let bad = [
+/// Every kind of bad problem: its name, the file, and a word of the sentence about it.
+fn bad_problems() -> [(&'static str, String, &'static str); 6] {
+    [
         ("no-target", PROBLEM.replace("MA[af]", ""), "no target"),
         (
             "empty-target",
@@ -39,27 +38,90 @@ fn bad_problems_get_one_sentence_each_and_the_batch_goes_on() {
         ("several", format!("{PROBLEM}{PROBLEM}"), "2 games"),
         ("broken", "(;SZ[7]AB[aa".to_owned(), "broken"),
         ("too-large", "(;SZ[25]AW[cc]MA[cc])".to_owned(), "25x25"),
-    ];
+    ]
+}
+
+/// Checks that each file was complained about in one line that says what is wrong.
+fn expect_complaints(output: &Output, expected: &[(&str, &str)]) {
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(output));
+    let complaints = stderr(output);
+    assert_eq!(complaints.lines().count(), expected.len(), "{complaints}");
+    for (name, word) in expected {
+        let line = complaints.lines().find(|line| line.contains(name));
+        assert!(
+            line.is_some_and(|line| line.contains(word)),
+            "{name}: {complaints}"
+        );
+    }
+}
+
+#[test]
+fn bad_problems_get_one_sentence_each_and_the_batch_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let bad = bad_problems();
     for (name, text, _) in &bad {
         fs::write(folder.path().join(format!("{name}.sgf")), text).unwrap();
     }
     fs::write(folder.path().join("good.sgf"), PROBLEM).unwrap();
     let output = tengen(&["solve", "."], folder.path());
-    assert_eq!(output.status.code(), Some(2));
+    let expected = bad.each_ref().map(|(name, _, word)| (*name, *word));
+    expect_complaints(&output, &expected);
+    let answers = stdout(&output);
     assert!(
-        stdout(&output).contains("attacker first: unsafe, black B1"),
+        answers.contains("attacker first: unsafe, black B1"),
+        "{answers}"
+    );
+    assert!(answers.contains("defender first: safe, white B1"));
+}
+
+#[test]
+fn one_bad_problem_alone_is_refused_in_one_sentence() {
+    for (name, text, word) in bad_problems() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = format!("{name}.sgf");
+        fs::write(folder.path().join(&file), text).unwrap();
+        let output = tengen(&["solve", &file], folder.path());
+        expect_complaints(&output, &[(name, word)]);
+        assert_eq!(stdout(&output), "", "{name}");
+    }
+}
+
+#[test]
+fn commands_that_take_collections_pass_over_bad_games() {
+    let folder = tempfile::tempdir().unwrap();
+    let bad: Vec<_> = bad_problems()
+        .into_iter()
+        .filter(|(name, ..)| *name != "several")
+        .collect();
+    for (name, text, _) in &bad {
+        fs::write(folder.path().join(format!("{name}.sgf")), text).unwrap();
+    }
+    fs::write(folder.path().join("good.sgf"), PROBLEM).unwrap();
+    let expected: Vec<_> = bad.iter().map(|(name, _, word)| (*name, *word)).collect();
+    let output = tengen(&["tree", ".", "--out", "trees.txt"], folder.path());
+    expect_complaints(&output, &expected);
+    assert!(
+        stdout(&output).starts_with("1 trees"),
         "{}",
         stdout(&output)
     );
-    assert!(stdout(&output).contains("defender first: safe, white B1"));
-    let complaints = stderr(&output);
-    assert_eq!(complaints.lines().count(), bad.len(), "{complaints}");
-    for (name, _, expected) in &bad {
-        let line = complaints.lines().find(|line| line.contains(name));
-        assert!(
-            line.is_some_and(|line| line.contains(expected)),
-            "{name}: {complaints}"
-        );
+    let output = tengen(&["expand", ".", "--out", "positions.txt"], folder.path());
+    expect_complaints(&output, &expected);
+    // Labels are asked for by these, and there are none in the good file either.
+    fs::write(
+        folder.path().join("label.sgf"),
+        PROBLEM.replace("PL[B]", "PL[B]TS[0]AS[3]"),
+    )
+    .unwrap();
+    let unlabelled = [&expected[..], &[("good", "TS")]].concat();
+    for command in [
+        &["stats", "."][..],
+        &["validate", "."],
+        &["features", ".", "--out", "planes.jsonl"],
+        &["pack", ".", "--out", "data"],
+    ] {
+        let output = tengen(command, folder.path());
+        expect_complaints(&output, &unlabelled);
     }
 }
 
@@ -70,6 +132,8 @@ fn missing_files_and_wrong_values_are_refused() {
         &["solve", "nowhere.sgf"][..],
         &["solve", "."],
         &["generate", "out.sgf", "--board", "30"],
+        &["generate", "out.sgf", "--board", "9,4"],
+        &["generate", "out.sgf", "--settled", "1.5"],
         &["generate", "out.sgf", "--smallest", "9", "--largest", "3"],
         &["pack", "nowhere.sgf", "--out", "data"],
         &["eval", "nowhere.sgf"],
@@ -105,6 +169,8 @@ fn a_generated_set_becomes_records_and_can_be_continued() {
         "8",
         "--most-nodes",
         "2000",
+        "--settled",
+        "0.5",
         "--count",
     ];
     run(&[&generate[..], &["3"]].concat());
@@ -128,7 +194,11 @@ fn a_generated_set_becomes_records_and_can_be_continued() {
         "60",
     ]);
     run(&["expand", "trees.sgf", "--out", "positions.sgf"]);
-    assert!(run(&["stats", "positions.sgf"]).starts_with("size |    safe |  unsafe"));
+    let stats = run(&["stats", "positions.sgf"]);
+    assert!(
+        stats.contains("\nsize |    safe |  unsafe |    safe |  unsafe\n"),
+        "{stats}"
+    );
     let checked = run(&["validate", "positions.sgf", "--count", "40"]);
     assert!(
         checked.starts_with("40 labels confirmed, 0 wrong, 0 not"),
