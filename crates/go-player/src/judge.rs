@@ -1,6 +1,13 @@
 //! The network's opinion of positions, remembered, and offered to the search.
 
-use std::{ops::Range, sync::Arc};
+use std::{
+    ops::Range,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+};
 
 use go::{BoardSize, Color, Move, Symmetry};
 use net::{
@@ -10,10 +17,11 @@ use net::{
     shape::Perspective,
 };
 use rand::RngExt;
-use search::{Evaluate, Evaluation, SearchRng};
+use search::{Evaluate, Evaluation, Game as _, SearchRng};
 
 use crate::{
-    planes::{self, INPUT_PLANES, Orientation},
+    dynamic_komi::{Collector, turn_komi},
+    planes::{self, BitPlanes, INPUT_PLANES, Orientation},
     position::{Position, side},
 };
 
@@ -30,6 +38,19 @@ pub struct Opinion {
     pub policy: Box<[f32]>,
     /// The winning chance of the side to move.
     pub winrate: f32,
+}
+
+/// A position to look at again with another komi.
+#[derive(Clone, Copy, Debug)]
+pub struct Look<'a> {
+    /// The stones, as the side to move sees them.
+    pub planes: &'a BitPlanes,
+    /// How the board is laid before the network.
+    pub symmetry: Symmetry,
+    /// Whose turn it is.
+    pub to_move: Color,
+    /// The komi to tell the network.
+    pub komi: f64,
 }
 
 /// A network that was read for a board size it cannot be for.
@@ -49,6 +70,8 @@ pub struct Judge {
     orientations: [Orientation; Symmetry::COUNT],
     cache: Cache<u128, Arc<Opinion>>,
     fixed_symmetry: Option<Symmetry>,
+    collector: Collector,
+    evaluations: AtomicU64,
 }
 
 impl Judge {
@@ -81,6 +104,8 @@ impl Judge {
             orientations: Orientation::all(size),
             cache: Cache::new(cache_bytes),
             fixed_symmetry: None,
+            collector: Collector::default(),
+            evaluations: AtomicU64::new(0),
             evaluator,
         })
     }
@@ -98,6 +123,16 @@ impl Judge {
     /// Always looks at the board this way, instead of a way drawn at random.
     pub fn set_fixed_symmetry(&mut self, symmetry: Option<Symmetry>) {
         self.fixed_symmetry = symmetry;
+    }
+
+    /// Keeps positions that a search has judged, for an adjustment of komi.
+    pub fn collector(&self) -> &Collector {
+        &self.collector
+    }
+
+    /// How many positions the network itself has seen so far.
+    pub fn evaluations(&self) -> u64 {
+        self.evaluations.load(Ordering::Relaxed)
     }
 
     /// Forgets all opinions.
@@ -172,19 +207,90 @@ impl Judge {
                 row,
             );
         }
-        self.evaluator.evaluate(&inputs, &mut outputs);
+        self.run(&inputs, &mut outputs);
         let rows = outputs.chunks_exact(output_len).zip(asked);
         rows.map(|(row, &(position, symmetry))| {
             let orientation = &self.orientations[symmetry.number()];
-            let black_view = shape.perspective == Perspective::FirstPlayer;
-            let flip = black_view && position.to_move() == Color::White;
-            let value = row[self.value];
             Opinion {
                 policy: orientation.restore_policy(&row[self.policy.clone()]),
-                winrate: if flip { 1.0 - value } else { value },
+                winrate: self.winrate(row, position.to_move()),
             }
         })
         .collect()
+    }
+
+    /// The winrate of the side to move at each look, past the memory: one batch, shared by threads.
+    pub fn winrates(&self, looks: &[Look<'_>], threads: usize) -> Vec<f64> {
+        let share = looks.len().div_ceil(threads.max(1)).max(1);
+        let mut winrates = vec![0.0; looks.len()];
+        let mut parts = looks.chunks(share).zip(winrates.chunks_mut(share));
+        // The first part is for the thread that asks, once the others are at work.
+        let own = parts.next();
+        thread::scope(|scope| {
+            for (looks, winrates) in parts {
+                scope.spawn(move || self.look(looks, winrates));
+            }
+            if let Some((looks, winrates)) = own {
+                self.look(looks, winrates);
+            }
+        });
+        winrates
+    }
+
+    fn look(&self, looks: &[Look<'_>], winrates: &mut [f64]) {
+        let shape = self.evaluator.shape();
+        let (input_len, output_len) = (shape.input_len(), shape.output_len());
+        let mut inputs = vec![0.0; looks.len() * input_len];
+        let mut outputs = vec![0.0; looks.len() * output_len];
+        for (row, look) in inputs.chunks_exact_mut(input_len).zip(looks) {
+            let orientation = &self.orientations[look.symmetry.number()];
+            let turn_planes = turn_komi::planes(look.komi, look.to_move);
+            look.planes.write_input(orientation, turn_planes, row);
+        }
+        self.run(&inputs, &mut outputs);
+        let rows = outputs.chunks_exact(output_len).zip(looks);
+        for (winrate, (row, look)) in winrates.iter_mut().zip(rows) {
+            *winrate = f64::from(self.winrate(row, look.to_move));
+        }
+    }
+
+    fn run(&self, inputs: &[f32], outputs: &mut [f32]) {
+        let count = inputs.len() / self.evaluator.shape().input_len();
+        self.evaluations.fetch_add(count as u64, Ordering::Relaxed);
+        self.evaluator.evaluate(inputs, outputs);
+    }
+
+    /// The winrate of the side to move in a row of outputs.
+    fn winrate(&self, row: &[f32], to_move: Color) -> f32 {
+        let black_view = self.evaluator.shape().perspective == Perspective::FirstPlayer;
+        let value = row[self.value];
+        if black_view && to_move == Color::White {
+            1.0 - value
+        } else {
+            value
+        }
+    }
+
+    /// The value of a position for Black, if it counts. A root always has one: where the network's
+    /// own does not count, the best move's is taken.
+    fn value(&self, position: &Position, opinion: &Opinion, priors: &[(Move, f32)]) -> Option<f64> {
+        if position.is_trusted() {
+            return Some(side(position.to_move()).view(f64::from(opinion.winrate)));
+        }
+        if !position.is_root() {
+            return None;
+        }
+        let best = priors.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let mut child = position.clone();
+        child.play(best.0);
+        if !child.is_trusted() {
+            return None;
+        }
+        let winrate = match self.fixed_symmetry {
+            Some(symmetry) => self.opinion(&child, symmetry).winrate,
+            None => self.mean_opinion(&child).winrate,
+        };
+        Some(side(child.to_move()).view(f64::from(winrate)))
     }
 
     fn draw_symmetry(&self, rng: &mut SearchRng) -> Symmetry {
@@ -213,11 +319,16 @@ impl Evaluate<Position> for Judge {
             .map(|leaf| (leaf, self.draw_symmetry(rng)))
             .collect();
         let opinions = self.opinions(&asked);
+        if self.collector.is_open() {
+            for (&(leaf, symmetry), opinion) in asked.iter().zip(&opinions) {
+                self.collector.offer(leaf, symmetry, opinion.winrate);
+            }
+        }
         evaluations.extend(leaves.iter().zip(opinions).map(|(leaf, opinion)| {
-            let winrate = f64::from(opinion.winrate);
+            let priors = candidates(leaf, &opinion);
             Evaluation {
-                value: Some(side(leaf.to_move()).view(winrate)),
-                priors: candidates(leaf, &opinion),
+                value: self.value(leaf, &opinion, &priors),
+                priors,
             }
         }));
     }

@@ -34,6 +34,7 @@ pub mod dynamic_komi;
 mod handicap;
 mod options;
 mod player;
+mod prepare;
 mod restriction;
 mod think;
 
@@ -49,11 +50,12 @@ mod graph;
 mod review;
 
 pub use graph::winrate_svg;
-pub use judge::{Judge, NotForGo, Opinion, candidates};
+pub use judge::{Judge, Look, NotForGo, Opinion, candidates};
 pub use network::{LoadedNetwork, NetworkError, default_file, default_place};
-pub use options::{Memory, MemoryError, MemoryShares, Options};
+pub use options::{Memory, MemoryError, MemoryShares, Options, OptionsError};
 pub use player::{Player, PlayerError};
 pub use position::{Assumptions, Position};
+pub use prepare::{Adjusted, Preparation};
 pub use restriction::{Restrictions, Rule, RuleKind};
 pub use review::{Review, ReviewError, Reviewed, Swing};
 pub use search::{FpuBase, RootMove, SearchReport, Snapshot, StopMode, StopReason, TreeShape};

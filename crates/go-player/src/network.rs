@@ -16,7 +16,7 @@ use net::{
 };
 use thiserror::Error;
 
-use crate::judge::NotForGo;
+use crate::{dynamic_komi::Refusal, judge::NotForGo};
 
 /// Where Leela Zero keeps its network, below the home directory.
 const LEELA_ZERO_PLACE: &str = ".local/share/leela-zero/best-network";
@@ -44,6 +44,9 @@ pub enum NetworkError {
     /// The network plays another game.
     #[error(transparent)]
     NotForGo(#[from] NotForGo),
+    /// The network cannot be told another komi, and was asked for it.
+    #[error(transparent)]
+    Komi(#[from] Refusal),
 }
 
 /// A network ready to run, and what to say about it.

@@ -1,9 +1,9 @@
 //! How a player thinks: limits, randomness, patience, memory. All of it may change between moves.
 
-use search::{Dirichlet, Fpu, FpuBase, Puct, Rule, Settings, StopMode};
+use search::{Dirichlet, Fpu, FpuBase, Puct, Rule, Settings, StopMode, Untrusted};
 use thiserror::Error;
 
-use crate::{choice::ResignPolicy, clock::Centiseconds};
+use crate::{choice::ResignPolicy, clock::Centiseconds, dynamic_komi};
 
 const MIB: usize = 1 << 20;
 /// The smallest tree worth searching with.
@@ -46,6 +46,8 @@ pub struct Options {
     pub fpu_base: FpuBase,
     /// The memory for tree and opinions.
     pub memory: Memory,
+    /// How komi follows the game.
+    pub komi: dynamic_komi::Settings,
 }
 
 impl Default for Options {
@@ -67,6 +69,7 @@ impl Default for Options {
             random_temperature: 1.0,
             fpu_base: FpuBase::ParentMean,
             memory: Memory::default(),
+            komi: dynamic_komi::Settings::for_mode(None),
         }
     }
 }
@@ -81,7 +84,7 @@ impl Options {
     pub(crate) fn search_settings(&self, tree_bytes: usize) -> Settings {
         let usual = Fpu::default();
         let fpu = Fpu {
-            base: self.fpu_base,
+            base: self.effective_fpu_base(),
             // Noise is there to be explored.
             root_reduction: if self.noise {
                 0.0
@@ -99,7 +102,21 @@ impl Options {
             threads: self.threads.max(1),
             batch: self.batch.max(1),
             memory_bytes: tree_bytes,
+            untrusted: if self.komi.sure_backup {
+                Untrusted::Deepen
+            } else {
+                Untrusted::Discard
+            },
             ..Settings::default()
+        }
+    }
+
+    /// A change of komi shifts all winrates, so a mode of dynamic komi has its own say in this.
+    fn effective_fpu_base(&self) -> FpuBase {
+        match (self.komi.mode, self.komi.dynamic_fpu) {
+            (None, false) => self.fpu_base,
+            (_, true) => FpuBase::ParentMean,
+            (Some(_), false) => FpuBase::ParentEvaluation,
         }
     }
 }
@@ -156,6 +173,17 @@ impl MemoryShares {
     pub fn cache_mib(&self) -> usize {
         self.cache_bytes / MIB
     }
+}
+
+/// Why options cannot be taken.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum OptionsError {
+    /// The memory does not suffice.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// Dynamic komi is asked for what it cannot do.
+    #[error(transparent)]
+    Komi(#[from] dynamic_komi::Refusal),
 }
 
 /// Why a share of memory is too small.

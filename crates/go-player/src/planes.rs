@@ -47,6 +47,11 @@ impl BitPlanes {
         self.size
     }
 
+    /// Bytes of the planes beside the value itself.
+    pub fn heap_bytes(&self) -> usize {
+        size_of_val(&*self.words)
+    }
+
     /// Whether there is a stone on a cell of a plane.
     #[inline]
     pub fn get(&self, plane: usize, cell: usize) -> bool {

@@ -9,11 +9,14 @@ use thiserror::Error;
 
 use crate::{
     clock::{Clock, TimeControl},
-    dynamic_komi::TurnKomi,
+    dynamic_komi::{
+        self, Assessment, TurnKomi, VerdictTest,
+        network_test::{self, assess},
+    },
     handicap,
     judge::{Judge, Opinion},
     network::{LoadedNetwork, NetworkError},
-    options::{MemoryError, MemoryShares, Options},
+    options::{MemoryShares, Options, OptionsError},
     position::{Assumptions, Position},
     record::Step,
     think::Thought,
@@ -36,6 +39,9 @@ pub enum PlayerError {
     Handicap,
 }
 
+/// The version of networks whose value is for the side to move.
+const SIDE_TO_MOVE_VERSION: u8 = 1;
+
 /// A Go player.
 pub struct Player {
     pub(crate) options: Options,
@@ -51,6 +57,13 @@ pub struct Player {
     pub(crate) tree_bytes: usize,
     shares: MemoryShares,
     komi: Komi,
+    /// The komi the network is told. It belongs to the player, not to a position: taking a move
+    /// back does not lose what was learnt about the game.
+    pub(crate) net_komi: TurnKomi,
+    /// The options of dynamic komi, with the trust that the network deserves.
+    pub(crate) komi_settings: dynamic_komi::Settings,
+    assessment: Option<Assessment>,
+    evaluations_before_game: u64,
 }
 
 impl Player {
@@ -60,8 +73,8 @@ impl Player {
         let shares = options.memory.shares(network.bytes);
         let shares = shares.unwrap_or_else(|_| MemoryShares::smallest());
         let judge = Judge::new(network.evaluator.clone(), shares.cache_bytes)?;
-        let komi = Komi::default();
-        Ok(Player {
+        let komi = starting_komi(&options.komi);
+        let mut player = Player {
             game: Game::new(judge.size(), komi),
             judge,
             search: Search::new(options.seed),
@@ -74,8 +87,17 @@ impl Player {
             tree_bytes: 0,
             shares,
             komi,
+            net_komi: options.komi.initial_komi(),
+            komi_settings: options.komi.clone(),
+            assessment: None,
+            evaluations_before_game: 0,
             options,
-        })
+        };
+        player.komi_settings = player.trusting(&player.options.komi.clone())?;
+        player.follow_komi_settings();
+        // A test of the network is no part of a game.
+        player.evaluations_before_game = player.judge.evaluations();
+        Ok(player)
     }
 
     /// The network in use.
@@ -93,15 +115,80 @@ impl Player {
         &self.options
     }
 
-    /// Changes how it thinks, from the next move on. Memory is shared out anew if that changed;
-    /// nothing changes if it does not suffice.
-    pub fn set_options(&mut self, options: Options) -> Result<(), MemoryError> {
-        if options.memory != self.options.memory {
-            self.shares = options.memory.shares(self.network.bytes)?;
-            self.judge.set_cache_bytes(self.shares.cache_bytes);
+    /// Changes how it thinks, from the next move on. Memory is shared out anew if that changed, and
+    /// a mode of dynamic komi may have the network tested; nothing changes if either fails.
+    pub fn set_options(&mut self, options: Options) -> Result<(), OptionsError> {
+        let shares = if options.memory == self.options.memory {
+            None
+        } else {
+            Some(options.memory.shares(self.network.bytes)?)
+        };
+        let komi_settings = self.trusting(&options.komi)?;
+        if let Some(shares) = shares {
+            self.shares = shares;
+            self.judge.set_cache_bytes(shares.cache_bytes);
         }
+        let plays_for_another = komi_settings.target_komi != self.komi_settings.target_komi
+            || komi_settings.mode != self.komi_settings.mode;
+        if plays_for_another {
+            self.net_komi = komi_settings.initial_komi();
+        }
+        self.komi_settings = komi_settings;
         self.options = options;
+        self.follow_komi_settings();
         Ok(())
+    }
+
+    /// The settings with the trust that the network deserves; tests it if that is not known.
+    fn trusting(
+        &mut self,
+        settings: &dynamic_komi::Settings,
+    ) -> Result<dynamic_komi::Settings, dynamic_komi::Refusal> {
+        let (judge, threads) = (&self.judge, self.options.threads);
+        let assessment = &mut self.assessment;
+        let judges_for_black = self.network.version != SIDE_TO_MOVE_VERSION;
+        let trust = network_test::trust(settings, judges_for_black, || {
+            let known = assessment
+                .get_or_insert_with(|| assess(judge, settings.verdict_file.as_deref(), threads));
+            known.scores
+        })?;
+        Ok(dynamic_komi::Settings {
+            trust,
+            ..settings.clone()
+        })
+    }
+
+    fn follow_komi_settings(&mut self) {
+        let symmetry = self.komi_settings.fixed_symmetry;
+        self.judge
+            .set_fixed_symmetry(symmetry.and_then(|number| Symmetry::new(usize::from(number))));
+        self.judge.collector().clear();
+    }
+
+    /// The komi the network is told, on each colour's turn.
+    pub fn net_komi(&self) -> TurnKomi {
+        self.net_komi
+    }
+
+    /// The settings of dynamic komi in force, with the trust that the network deserves.
+    pub fn komi_settings(&self) -> &dynamic_komi::Settings {
+        &self.komi_settings
+    }
+
+    /// What a test of the network found, if one was called for.
+    pub fn assessment(&self) -> Option<Assessment> {
+        self.assessment
+    }
+
+    /// Tells the network every komi of the test in the current position, and what it makes of it.
+    pub fn test_komi(&self, symmetries: &[Symmetry]) -> VerdictTest {
+        let position = self.position();
+        network_test::test_position(&self.judge, &position, symmetries, self.options.threads)
+    }
+
+    /// Positions that the network has seen since the game began.
+    pub fn evaluations(&self) -> u64 {
+        self.judge.evaluations() - self.evaluations_before_game
     }
 
     /// How memory is shared out.
@@ -163,7 +250,14 @@ impl Player {
         self.last_thought = None;
         self.search.clear();
         self.tree_bytes = 0;
+        self.evaluations_before_game = self.judge.evaluations();
+        self.forget_adjustments();
         Ok(())
+    }
+
+    fn forget_adjustments(&mut self) {
+        self.net_komi = self.komi_settings.initial_komi();
+        self.judge.collector().clear();
     }
 
     /// Takes over a game that was read elsewhere, its komi included. What was recorded stays.
@@ -175,10 +269,17 @@ impl Player {
         self.game = game;
         self.resigned = None;
         self.last_thought = None;
+        self.forget_adjustments();
         Ok(())
     }
 
-    /// Sets the komi, for this game and those to come.
+    /// How many points Black is ahead if the game ends here. Handicap stones count for White, except
+    /// in a mode of dynamic komi.
+    pub fn black_lead(&self) -> f32 {
+        self.position().lead(Color::Black)
+    }
+
+    /// Sets the komi of the score, for this game and those to come. What the network is told stays.
     pub fn set_komi(&mut self, komi: Komi) {
         self.komi = komi;
         self.game.set_komi(komi);
@@ -266,10 +367,14 @@ impl Player {
     }
 
     pub(crate) fn position_of(&self, game: &Game) -> Position {
-        let compensation = game.komi().points_for_white() + game.handicap() as f32;
+        let counted_stones = match self.komi_settings.mode {
+            None => game.handicap(),
+            Some(_) => 0,
+        };
         let assumptions = Assumptions {
-            net_komi: TurnKomi::TRAINED,
-            compensation,
+            net_komi: self.net_komi,
+            trust: self.komi_settings.trust,
+            compensation: game.komi().points_for_white() + counted_stones as f32,
             always_considers_pass: self.options.dumb_pass,
         };
         Position::new(game, assumptions)
@@ -292,4 +397,9 @@ impl Player {
     pub fn clear_cache(&mut self) {
         self.judge.clear_cache();
     }
+}
+
+/// Before anybody sets a komi, the score has the one that is played for.
+fn starting_komi(settings: &dynamic_komi::Settings) -> Komi {
+    Komi::new(settings.target_komi as f32).unwrap_or_default()
 }

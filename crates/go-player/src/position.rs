@@ -5,7 +5,10 @@ use std::{collections::HashSet, sync::Arc};
 use go::{Board, BoardSize, Color, Game, Move, Stones};
 use search::{Side, Turn};
 
-use crate::{dynamic_komi::TurnKomi, planes::HISTORY};
+use crate::{
+    dynamic_komi::{Trust, TurnKomi},
+    planes::HISTORY,
+};
 
 /// Two passes in a row end the game.
 const PASSES_TO_END: usize = 2;
@@ -15,6 +18,8 @@ const PASSES_TO_END: usize = 2;
 pub struct Assumptions {
     /// The komi the network is told.
     pub net_komi: TurnKomi,
+    /// Which of the network's winrates count at that komi.
+    pub trust: Trust,
     /// Points White gets in the score: komi, and one for each handicap stone if they count.
     pub compensation: f32,
     /// Whether passing is always a candidate, not only when it makes sense.
@@ -120,6 +125,19 @@ impl Position {
     /// What the search takes for granted.
     pub fn assumptions(&self) -> &Assumptions {
         &self.root.assumptions
+    }
+
+    /// Whether the network's winrate counts here.
+    pub fn is_trusted(&self) -> bool {
+        let Assumptions {
+            net_komi, trust, ..
+        } = self.root.assumptions;
+        trust.accepts(net_komi, self.to_move)
+    }
+
+    /// Whether this is the position that is searched, not one below it.
+    pub fn is_root(&self) -> bool {
+        self.line.is_empty()
     }
 
     /// The last boards, the current one first, at most eight.
@@ -304,6 +322,7 @@ mod tests {
     fn assumptions() -> Assumptions {
         Assumptions {
             net_komi: TurnKomi::TRAINED,
+            trust: Trust::BOTH,
             compensation: 7.5,
             always_considers_pass: false,
         }

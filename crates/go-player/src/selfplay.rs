@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Assumptions, Judge, Position,
-    dynamic_komi::TurnKomi,
+    dynamic_komi::{Trust, TurnKomi},
     planes::BitPlanes,
     record::{ChunkRecord, Step},
 };
@@ -194,6 +194,7 @@ fn think(
 ) -> Option<Thought> {
     let assumptions = Assumptions {
         net_komi: TurnKomi::TRAINED,
+        trust: Trust::BOTH,
         compensation: settings.komi,
         always_considers_pass: true,
     };

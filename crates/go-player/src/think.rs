@@ -18,9 +18,14 @@ use search::{
 use crate::{
     choice::{self, PassOutlook, PassStyle, Preference},
     clock::{Centiseconds, expected_moves},
+    dynamic_komi::{
+        Purpose,
+        watch::{Budget, Watch},
+    },
     planes::BitPlanes,
     player::Player,
     position::Position,
+    prepare::Preparation,
     record::Step,
     restriction::Restrictions,
 };
@@ -73,6 +78,9 @@ pub trait Observer {
     /// The search is about to start; it may take this long.
     fn begin(&mut self, _time: Centiseconds) {}
 
+    /// Komi follows the game: this was done about it before the search, or in its course.
+    fn prepared(&mut self, _preparation: &Preparation) {}
+
     /// The search is running.
     fn tick(&mut self, _view: &View<'_>) {}
 }
@@ -105,23 +113,23 @@ impl Player {
         let start = Instant::now();
         let turn_before = self.game.to_move();
         self.game.set_to_move(color);
-        let position = self.position_for(request);
         let clock = self.clocks[color.index()];
         let saves_time = self.options.stop_mode != StopMode::Off;
         let moves = expected_moves(self.game.size().area(), self.game.move_number(), saves_time);
         let time = clock.time_for_move(moves, self.options.lag);
         observer.begin(time);
         let time_can_be_saved = clock.can_save_time() && self.options.playouts.is_none();
-        let report = self.run(
-            &position,
-            &request.restrictions,
-            Some(time),
-            self.options
+        let orders = Orders {
+            purpose: Purpose::Move,
+            request,
+            time: Some(Duration::from_millis(10 * time.max(0) as u64)),
+            early_stop: self
+                .options
                 .stop_mode
                 .resolve(self.options.noise, time_can_be_saved),
-            &|| false,
-            observer,
-        );
+            interrupted: &|| false,
+        };
+        let (position, report) = self.run(&orders, observer);
         self.tree_bytes = report.memory_bytes;
         let snapshot = self.search.snapshot();
         let decision = self.decide(&position, &snapshot, request);
@@ -159,9 +167,38 @@ impl Player {
             restrictions: restrictions.clone(),
             ..Request::default()
         };
-        let position = self.position_for(&request);
-        let never = StopMode::Off.resolve(false, false);
-        let report = self.run(&position, restrictions, None, never, interrupted, observer);
+        self.search_on(Purpose::Analysis, &request, interrupted, observer)
+    }
+
+    /// Thinks on while the opponent does, until `interrupted`. Komi stays as it is.
+    pub fn ponder(
+        &mut self,
+        interrupted: &(dyn Fn() -> bool + Sync),
+        observer: &mut dyn Observer,
+    ) -> (Snapshot<Move>, SearchReport) {
+        self.search_on(
+            Purpose::Pondering,
+            &Request::default(),
+            interrupted,
+            observer,
+        )
+    }
+
+    fn search_on(
+        &mut self,
+        purpose: Purpose,
+        request: &Request,
+        interrupted: &(dyn Fn() -> bool + Sync),
+        observer: &mut dyn Observer,
+    ) -> (Snapshot<Move>, SearchReport) {
+        let orders = Orders {
+            purpose,
+            request,
+            time: None,
+            early_stop: StopMode::Off.resolve(false, false),
+            interrupted,
+        };
+        let (_, report) = self.run(&orders, observer);
         self.tree_bytes = report.memory_bytes;
         (self.search.snapshot(), report)
     }
@@ -183,31 +220,104 @@ impl Player {
         position
     }
 
+    /// Searches the current position, again from the start if komi had to be adjusted on the way.
     fn run(
+        &mut self,
+        orders: &Orders<'_>,
+        observer: &mut dyn Observer,
+    ) -> (Position, SearchReport) {
+        let start = Instant::now();
+        if self.komi_settings.mode.is_none() {
+            let position = self.position_for(orders.request);
+            let control = Deadline::new(start, orders.time);
+            let report = self.grow(
+                &position,
+                orders,
+                &control,
+                self.options.playouts,
+                start,
+                observer,
+            );
+            return (position, report);
+        }
+        let mut adjustments = 0;
+        let mut spent: Option<SearchReport> = None;
+        loop {
+            let prepared = self.prepare(orders.purpose, adjustments > 0, |player| {
+                player.position_for(orders.request)
+            });
+            observer.prepared(&prepared.preparation);
+            let playouts_before = spent.map_or(0, |report| report.playouts);
+            let visits_left = self.options.visits;
+            let visits_left = visits_left.map(|most| most.saturating_sub(prepared.visits));
+            let most_playouts = self.options.playouts;
+            let budget = Budget {
+                playouts_before,
+                playouts: least(
+                    most_playouts,
+                    visits_left.map(|visits| playouts_before + visits),
+                ),
+                time: orders.time,
+                adjustments: self
+                    .komi_settings
+                    .adjustments_per_search
+                    .saturating_sub(adjustments),
+            };
+            let watch = Watch::new(
+                &self.komi_settings,
+                self.net_komi,
+                orders.purpose,
+                self.judge.collector(),
+                self.positions_for_adjustment(),
+                budget,
+            );
+            let control = Watched {
+                deadline: Deadline::new(start, orders.time),
+                watch: &watch,
+            };
+            let playouts_left = most_playouts.map(|most| most.saturating_sub(playouts_before));
+            let mut report = self.grow(
+                &prepared.position,
+                orders,
+                &control,
+                playouts_left,
+                start,
+                observer,
+            );
+            report.evaluations += prepared.evaluations;
+            let report = spent.map_or(report, |before| together(&before, &report));
+            self.judge.collector().set_open(false);
+            if !watch.is_triggered() {
+                return (prepared.position, report);
+            }
+            spent = Some(report);
+            adjustments += 1;
+        }
+    }
+
+    /// One run of the search, looked at from outside.
+    fn grow(
         &self,
         position: &Position,
-        restrictions: &Restrictions,
-        time: Option<Centiseconds>,
-        early_stop: search::EarlyStop,
-        interrupted: &(dyn Fn() -> bool + Sync),
+        orders: &Orders<'_>,
+        control: &dyn Control,
+        playouts: Option<u64>,
+        start: Instant,
         observer: &mut dyn Observer,
     ) -> SearchReport {
+        let restrictions = &orders.request.restrictions;
         let bound = Bound {
             restrictions,
             move_number: self.game.move_number(),
         };
-        let deadline = Deadline {
-            start: Instant::now(),
-            time: time.map(|time| Duration::from_millis(10 * time.max(0) as u64)),
-        };
         let stop = AtomicBool::new(false);
         let task = Task {
-            playouts: self.options.playouts,
+            playouts,
             visits: self.options.visits,
             stop: Some(&stop),
-            control: Some(&deadline),
+            control: Some(control),
             restrict: (!restrictions.is_empty()).then_some(&bound as &dyn Restrict<Move>),
-            early_stop,
+            early_stop: orders.early_stop,
         };
         let settings = self
             .options
@@ -224,12 +334,12 @@ impl Player {
             });
             // A thread that is done takes a moment to finish; one that panics is never done.
             while !done.load(Ordering::Acquire) && !running.is_finished() {
-                if interrupted() {
+                if (orders.interrupted)() {
                     stop.store(true, Ordering::Relaxed);
                 }
                 let view = View {
                     search,
-                    elapsed: deadline.start.elapsed(),
+                    elapsed: start.elapsed(),
                 };
                 observer.tick(&view);
                 thread::park_timeout(TICK);
@@ -325,6 +435,34 @@ impl Player {
     }
 }
 
+/// What a search is for, and how far it may go.
+struct Orders<'a> {
+    purpose: Purpose,
+    request: &'a Request,
+    time: Option<Duration>,
+    early_stop: search::EarlyStop,
+    interrupted: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// The smaller of two limits, where none is no limit.
+fn least(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    one.into_iter().chain(other).min()
+}
+
+/// Two runs for one purpose: what they cost adds up, the tree is the later one's.
+fn together(before: &SearchReport, after: &SearchReport) -> SearchReport {
+    SearchReport {
+        playouts: before.playouts + after.playouts,
+        evaluations: before.evaluations + after.evaluations,
+        batches: before.batches + after.batches,
+        discarded: before.discarded + after.discarded,
+        depth_sum: before.depth_sum + after.depth_sum,
+        depth_max: before.depth_max.max(after.depth_max),
+        elapsed: before.elapsed + after.elapsed,
+        ..*after
+    }
+}
+
 /// Restrictions as the search asks for them.
 struct Bound<'a> {
     restrictions: &'a Restrictions,
@@ -350,6 +488,27 @@ impl Restrict<Move> for Bound<'_> {
 struct Deadline {
     start: Instant,
     time: Option<Duration>,
+}
+
+impl Deadline {
+    fn new(start: Instant, time: Option<Duration>) -> Deadline {
+        Deadline { start, time }
+    }
+}
+
+/// A deadline, and a winrate that is watched.
+struct Watched<'a> {
+    deadline: Deadline,
+    watch: &'a Watch<'a>,
+}
+
+impl Control for Watched<'_> {
+    fn poll(&self, progress: &Progress) -> Poll {
+        if self.watch.look(progress, self.deadline.start.elapsed()) {
+            return Poll::Stop;
+        }
+        self.deadline.poll(progress)
+    }
 }
 
 impl Control for Deadline {

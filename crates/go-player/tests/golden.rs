@@ -4,7 +4,10 @@
 use std::path::Path;
 
 use go::{BoardSize, Game, Komi, Symmetry};
-use go_player::{Assumptions, Judge, LoadedNetwork, Opinion, Position, dynamic_komi::TurnKomi};
+use go_player::{
+    Assumptions, Judge, LoadedNetwork, Opinion, Position,
+    dynamic_komi::{Trust, TurnKomi},
+};
 use net::leela::{LeelaNetwork, LeelaShape, sha256_of_text};
 
 const SHA256: [(u8, &str); 2] = [
@@ -56,6 +59,7 @@ fn position(moves: &str) -> Position {
         &game,
         Assumptions {
             net_komi: TurnKomi::TRAINED,
+            trust: Trust::BOTH,
             compensation: 7.5,
             always_considers_pass: false,
         },

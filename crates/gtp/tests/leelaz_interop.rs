@@ -14,8 +14,10 @@ use std::{
 use flate2::read::GzDecoder;
 use go::{BoardSize, Color, Game, Komi, Move, Point, Symmetry, sgf};
 use go_player::{
-    Assumptions, Judge, LoadedNetwork, Opinion, Position, dynamic_komi::TurnKomi,
-    planes::BitPlanes, record,
+    Assumptions, Judge, LoadedNetwork, Opinion, Position,
+    dynamic_komi::{Trust, TurnKomi},
+    planes::BitPlanes,
+    record,
 };
 use gtp::{Input, Personality};
 use rand::{RngExt, SeedableRng};
@@ -123,6 +125,7 @@ fn excess(opinion: &Opinion, map: &Map, game: &Game) -> f32 {
 fn position(game: &Game) -> Position {
     let assumptions = Assumptions {
         net_komi: TurnKomi::TRAINED,
+        trust: Trust::BOTH,
         compensation: 7.5,
         always_considers_pass: false,
     };

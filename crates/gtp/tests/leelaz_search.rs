@@ -16,7 +16,8 @@ use std::{
 
 use go::{BoardSize, Color, Game, Komi, Move, Point, Symmetry};
 use go_player::{
-    Assumptions, Judge, LoadedNetwork, Opinion, Position, candidates, dynamic_komi::TurnKomi,
+    Assumptions, Judge, LoadedNetwork, Opinion, Position, candidates,
+    dynamic_komi::{Trust, TurnKomi},
 };
 use net::leela::{ConvRows, LeelaNetwork, TextStyle};
 use rand::{RngExt, SeedableRng};
@@ -164,6 +165,7 @@ impl Evaluate<Position> for ForgetsHistory {
 fn our_visits(judge: &ForgetsHistory, game: &Game, visits: u64) -> (BTreeMap<String, u32>, String) {
     let assumptions = Assumptions {
         net_komi: TurnKomi::TRAINED,
+        trust: Trust::BOTH,
         compensation: 7.5,
         always_considers_pass: false,
     };

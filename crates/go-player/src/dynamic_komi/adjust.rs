@@ -1,20 +1,13 @@
 //! The decision table: from the winrate at the root and the two curves to a new komi.
 //!
-//! A winrate is sought in two steps. A ladder of komi that doubles away from the trained range
-//! brackets it, all rungs in one batch; then the bracket is cut in eight, three times over, which
-//! is finer than eight halvings. Points of both colours share their batches: the second colour's
-//! aim is nearly always the first one's, so it is looked up speculatively.
+//! Points of both colours share their batches: the second colour's aim is nearly always the first
+//! one's, so it is looked up speculatively.
 
 use go::Color;
 
-use super::{Curves, Request, Settings, TurnKomi, curve::Missing, turn_komi::TRAINED_KOMI};
-
-/// How often komi may double before the network is given up as deaf to it.
-const MAX_EXPANSIONS: usize = 9;
-/// Komi tried inside a bracket at once.
-const INNER_POINTS: usize = 7;
-/// How often a bracket is narrowed: 8 * 8 * 8 parts.
-const NARROWINGS: usize = 3;
+use super::{
+    Curves, Request, Settings, TurnKomi, curve::Missing, seek::Seeker, turn_komi::TRAINED_KOMI,
+};
 
 /// What an adjustment came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,15 +36,18 @@ pub fn is_out_of_range(settings: &Settings, komi: TurnKomi, white_winrate: f64) 
 }
 
 /// Finds the new komi. `to_move` is the side to move at the root, `white_winrate` the root's mean,
-/// and `evaluate` gives White's mean winrate of the kept positions at each request.
+/// `known` what is known of the curves already, and `evaluate` gives White's mean winrate of the
+/// kept positions at each request. The positions of a colour that only follows
+/// ([`Settings::follower`]) are never asked for.
 pub fn adjust(
     settings: &Settings,
     komi: TurnKomi,
     to_move: Color,
     white_winrate: f64,
+    known: Curves,
     mut evaluate: impl FnMut(&[Request]) -> Vec<f64>,
 ) -> Adjustment {
-    let mut curves = Curves::new();
+    let mut curves = known;
     let (mut batches, mut points) = (0, 0);
     loop {
         let decision = Decision {
@@ -98,6 +94,9 @@ struct Decision<'a> {
 impl Decision<'_> {
     /// The komi of both turns: first that of the side to move, then the other's to match it.
     fn both_turns(&self) -> Result<TurnKomi, Missing> {
+        if let Some(follower) = self.settings.follower(self.old) {
+            return self.one_turn_and_its_follower(follower);
+        }
         let (first, second) = (self.to_move, self.to_move.opponent());
         let trust_all = self.settings.trust.is_full();
         let (first_komi, aim) = self.one_turn(self.old, first, None)?;
@@ -120,8 +119,18 @@ impl Decision<'_> {
         Ok(komi)
     }
 
+    /// The trusted colour decides; the other goes along as far as the trained range reaches.
+    fn one_turn_and_its_follower(&self, follower: Color) -> Result<TurnKomi, Missing> {
+        let (komi, _) = self.one_turn(self.old, follower.opponent(), None)?;
+        let followed = komi.clamp(-TRAINED_KOMI, TRAINED_KOMI);
+        Ok(TurnKomi::both(komi).with(follower, followed))
+    }
+
     /// Asks for what the second colour will want if the first one moves the way its winrate says.
     fn likely_second_turn(&self) -> Result<(), Missing> {
+        if self.settings.follower(self.old).is_some() {
+            return Ok(());
+        }
         let second = self.to_move.opponent();
         let aim = if self.white_winrate < self.settings.min_winrate {
             self.settings.low_aim()
@@ -140,6 +149,12 @@ impl Decision<'_> {
         follow: Option<f64>,
     ) -> Result<(f64, Option<f64>), Missing> {
         let settings = self.settings;
+        let seeker = Seeker {
+            settings,
+            curves: self.curves,
+            komi,
+            turn,
+        };
         let current = komi.on_turn(turn);
         let out =
             self.white_winrate < settings.min_winrate || self.white_winrate > settings.max_winrate;
@@ -147,19 +162,19 @@ impl Decision<'_> {
             let winrate = self.curves.winrate(turn, current)?;
             if let (Some(aim), true) = (follow, settings.trust.is_full()) {
                 if winrate < aim {
-                    return Ok((self.raise(komi, turn, aim)?, None));
+                    return Ok((seeker.raise(aim)?, None));
                 }
                 if winrate > aim {
-                    return Ok((self.lower(komi, turn, aim)?, None));
+                    return Ok((seeker.lower(aim)?, None));
                 }
             } else if winrate < settings.min_winrate {
                 let aim = settings.low_aim();
-                return Ok((self.raise(komi, turn, aim)?, Some(aim)));
+                return Ok((seeker.raise(aim)?, Some(aim)));
             } else if winrate > settings.max_winrate
                 && (settings.is_nonslack() || current != settings.target_komi)
             {
                 let aim = settings.high_aim();
-                return Ok((self.lower(komi, turn, aim)?, Some(aim)));
+                return Ok((seeker.lower(aim)?, Some(aim)));
             }
         }
         if settings.is_nonslack()
@@ -170,187 +185,12 @@ impl Decision<'_> {
         Ok((current, None))
     }
 
-    /// A higher komi at which White's winrate reaches `aim`.
-    fn raise(&self, komi: TurnKomi, turn: Color, aim: f64) -> Result<f64, Missing> {
-        self.expand(komi, turn, aim, Direction::Up)
-    }
-
-    /// A lower komi at which White's winrate comes down to `aim`; a handicap game never goes below its target.
-    fn lower(&self, komi: TurnKomi, turn: Color, aim: f64) -> Result<f64, Missing> {
-        if self.settings.is_nonslack() {
-            return self.expand(komi, turn, aim, Direction::Down);
-        }
-        let target = self.settings.target_komi;
-        if self.curves.winrate(turn, target)? < aim {
-            self.narrow(turn, komi.on_turn(turn), target, aim)
-        } else {
-            Ok(target)
-        }
-    }
-
-    /// Steps away from the present komi until the winrate passes `aim`, then narrows the last step.
-    fn expand(
-        &self,
-        komi: TurnKomi,
-        turn: Color,
-        aim: f64,
-        direction: Direction,
-    ) -> Result<f64, Missing> {
-        let old = komi.on_turn(turn);
-        let rungs = self.ladder(komi, turn, direction);
-        let values: Vec<f64> = rungs.iter().map(|rung| rung.komi()).collect();
-        let winrates = self.curves.winrates(turn, &values)?;
-        let mut previous = old;
-        for (rung, &winrate) in rungs.iter().zip(&winrates) {
-            let komi = match *rung {
-                Rung::Pinned(anchor) => return Ok(anchor),
-                Rung::Free(komi) => komi,
-            };
-            if self.is_anchor(komi)
-                && self.settings.low_aim() < winrate
-                && winrate < self.settings.high_aim()
-            {
-                return Ok(komi);
-            }
-            if direction.has_passed(winrate, aim) {
-                let found = self.narrow(turn, previous.max(komi), previous.min(komi), aim)?;
-                return self.if_better(turn, old, found, aim);
-            }
-            previous = komi;
-        }
-        // The aim is out of reach: as far as komi may go, if that helps at all.
-        match values.last() {
-            Some(&last) if last == self.settings.max_komi || last == self.settings.min_komi => {
-                self.if_better(turn, old, last, aim)
-            }
-            _ => Ok(old),
-        }
-    }
-
-    /// The komi to step through: the ends of the trained range first, doubling beyond it.
-    fn ladder(&self, komi: TurnKomi, turn: Color, direction: Direction) -> Vec<Rung> {
-        let mut rungs = Vec::new();
-        let mut current = komi.on_turn(turn);
-        let limit = direction.limit(self.settings);
-        while rungs.len() < MAX_EXPANSIONS && direction.has_room(current, limit) {
-            let (next, doubled) = direction.step(current);
-            let next = direction.clip(next, limit);
-            let pinned = doubled
-                && self.settings.original_policy
-                && !self.settings.trust.accepts(komi.with(turn, next), turn);
-            if pinned {
-                rungs.push(Rung::Pinned(direction.sign() * TRAINED_KOMI));
-                return rungs;
-            }
-            rungs.push(Rung::Free(next));
-            current = next;
-        }
-        rungs
-    }
-
-    /// Cuts a bracket around `aim` into eighths, three times. White's winrate grows with komi.
-    fn narrow(&self, turn: Color, high: f64, low: f64, aim: f64) -> Result<f64, Missing> {
-        let (mut low, mut high) = (low, high);
-        for _ in 0..NARROWINGS {
-            let part = (high - low) / (INNER_POINTS + 1) as f64;
-            let inner: Vec<f64> = (1..=INNER_POINTS).map(|i| low + part * i as f64).collect();
-            let winrates = self.curves.winrates(turn, &inner)?;
-            let above = winrates
-                .iter()
-                .position(|&winrate| winrate > aim)
-                .unwrap_or(INNER_POINTS);
-            let bottom = low;
-            low = bottom + part * above as f64;
-            high = bottom + part * (above + 1) as f64;
-        }
-        Ok((low + high) / 2.0)
-    }
-
-    /// `found` if the winrate there is nearer to `aim` than at `old`: networks need not be monotone.
-    fn if_better(&self, turn: Color, old: f64, found: f64, aim: f64) -> Result<f64, Missing> {
-        let winrates = self.curves.winrates(turn, &[old, found])?;
-        Ok(if (winrates[1] - aim).abs() < (winrates[0] - aim).abs() {
-            found
-        } else {
-            old
-        })
-    }
-
-    /// The komi values that are preferred when they will do: both turns then share one.
     fn is_anchor(&self, komi: f64) -> bool {
-        komi == self.settings.target_komi || komi.abs() == TRAINED_KOMI
+        Seeker::is_anchor(self.settings, komi)
     }
 
     fn is_comfortable(&self, winrate: f64) -> bool {
         (self.settings.low_aim()..=self.settings.high_aim()).contains(&winrate)
-    }
-}
-
-/// A step of the ladder.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Rung {
-    Free(f64),
-    /// The colour's evaluations would not be trusted further out: it stays at this end of the trained range.
-    Pinned(f64),
-}
-
-impl Rung {
-    fn komi(self) -> f64 {
-        match self {
-            Rung::Free(komi) | Rung::Pinned(komi) => komi,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Direction {
-    Up,
-    Down,
-}
-
-impl Direction {
-    fn sign(self) -> f64 {
-        match self {
-            Direction::Up => 1.0,
-            Direction::Down => -1.0,
-        }
-    }
-
-    fn limit(self, settings: &Settings) -> f64 {
-        match self {
-            Direction::Up => settings.max_komi,
-            Direction::Down => settings.min_komi,
-        }
-    }
-
-    fn has_room(self, komi: f64, limit: f64) -> bool {
-        self.sign() * komi < self.sign() * limit
-    }
-
-    fn clip(self, komi: f64, limit: f64) -> f64 {
-        match self {
-            Direction::Up => komi.min(limit),
-            Direction::Down => komi.max(limit),
-        }
-    }
-
-    /// The next komi outwards, and whether it came from doubling.
-    fn step(self, komi: f64) -> (f64, bool) {
-        let outward = self.sign() * komi;
-        if outward < -TRAINED_KOMI {
-            (-self.sign() * TRAINED_KOMI, false)
-        } else if outward < TRAINED_KOMI {
-            (self.sign() * TRAINED_KOMI, false)
-        } else {
-            (2.0 * komi, true)
-        }
-    }
-
-    fn has_passed(self, winrate: f64, aim: f64) -> bool {
-        match self {
-            Direction::Up => winrate >= aim,
-            Direction::Down => winrate <= aim,
-        }
     }
 }
 
@@ -379,12 +219,19 @@ mod tests {
         root: f64,
         curve: impl Fn(Color, f64) -> f64,
     ) -> Adjustment {
-        adjust(settings, komi, Color::White, root, |requests| {
-            requests
-                .iter()
-                .map(|request| curve(request.turn, request.komi))
-                .collect()
-        })
+        adjust(
+            settings,
+            komi,
+            Color::White,
+            root,
+            Curves::new(),
+            |requests| {
+                requests
+                    .iter()
+                    .map(|request| curve(request.turn, request.komi))
+                    .collect()
+            },
+        )
     }
 
     fn assert_reaches(adjustment: &Adjustment, curve: impl Fn(Color, f64) -> f64, aim: f64) {

@@ -12,17 +12,33 @@
 //! | [`settings`] | the options and their defaults in each mode |
 //! | [`turn_komi`] | the komi the network is told on Black's and on White's turn |
 //! | [`validity`] | which of a network's answers can be trusted, and the test that finds out |
+//! | [`collection`] | positions that the search met while komi was wrong |
+//! | [`sample`] | those of them that an adjustment rests on |
 //! | [`curve`] | winrate as a function of komi, evaluated in batches |
+//! | `seek` | the komi at which a curve meets a winrate |
 //! | [`mod@adjust`] | the decision table: from curves to a new komi |
+//! | [`watch`] | a search that is watched for all this |
+//! | [`network_test`] | whether a network can be told another komi |
+//! | [`verdicts`] | what tests of networks found, remembered |
 
 pub mod adjust;
+pub mod collection;
 pub mod curve;
+pub mod network_test;
+pub mod sample;
+mod seek;
 pub mod settings;
 pub mod turn_komi;
 pub mod validity;
+pub mod verdicts;
+pub mod watch;
 
 pub use adjust::{Adjustment, adjust, is_out_of_range};
+pub use collection::{Collector, SavedPosition};
 pub use curve::{Curves, Request};
-pub use settings::{Mode, Settings};
+pub use network_test::{Assessment, Refusal};
+pub use sample::Sample;
+pub use settings::{Mode, Settings, SettingsError};
 pub use turn_komi::TurnKomi;
-pub use validity::{Trust, Verdict, VerdictTest};
+pub use validity::{Scores, Trust, Verdict, VerdictTest};
+pub use watch::Purpose;

@@ -84,17 +84,44 @@ impl Verdict {
     }
 }
 
+/// How far a network is from answering komi sensibly: 0 is perfect.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scores {
+    /// Sum of rises below zero, and what the lowest komi lacks to certainty.
+    pub negative: f64,
+    /// Sum of rises above zero, and what the highest komi leaves.
+    pub positive: f64,
+}
+
+impl Scores {
+    /// The scores that the two ends alone give: the real ones are no better.
+    pub fn at_least(lowest_komi_winrate: f64, highest_komi_winrate: f64) -> Scores {
+        Scores {
+            negative: 1.0 - lowest_komi_winrate,
+            positive: highest_komi_winrate,
+        }
+    }
+
+    /// What the scores mean.
+    pub fn verdict(self) -> Verdict {
+        match (self.negative <= TOLERANCE, self.positive <= TOLERANCE) {
+            (true, true) => Verdict::Good,
+            (true, false) => Verdict::NegativeOnly,
+            (false, true) => Verdict::PositiveOnly,
+            (false, false) => Verdict::Unusable,
+        }
+    }
+}
+
 /// The winrates of the side to move over the test's range of komi, and what follows from them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VerdictTest {
-    /// Every komi tried with its winrate, from low to high.
+    /// Every komi tried with its winrate, from low to high. Komi counts as the side to move pays it.
     pub winrates: Vec<(f64, f64)>,
     /// The komi at which the winrate rose.
     pub rises: Vec<f64>,
-    /// Sum of rises below zero, and what the lowest komi lacks to certainty.
-    pub negative_score: f64,
-    /// Sum of rises above zero, and what the highest komi leaves.
-    pub positive_score: f64,
+    /// The sums of the rises.
+    pub scores: Scores,
 }
 
 impl VerdictTest {
@@ -115,10 +142,10 @@ impl VerdictTest {
             "one winrate for each komi"
         );
         let winrates: Vec<(f64, f64)> = Self::komi_values().zip(winrates.iter().copied()).collect();
+        let (lowest, highest) = (winrates[0].1, winrates[winrates.len() - 1].1);
         let mut test = VerdictTest {
             rises: Vec::new(),
-            negative_score: 1.0 - winrates[0].1,
-            positive_score: winrates[winrates.len() - 1].1,
+            scores: Scores::at_least(lowest, highest),
             winrates,
         };
         for pair in test.winrates.windows(2) {
@@ -126,9 +153,9 @@ impl VerdictTest {
             if after > before {
                 test.rises.push(komi);
                 let score = if komi <= 0.0 {
-                    &mut test.negative_score
+                    &mut test.scores.negative
                 } else {
-                    &mut test.positive_score
+                    &mut test.scores.positive
                 };
                 *score += after - before;
             }
@@ -138,15 +165,7 @@ impl VerdictTest {
 
     /// What the scores mean.
     pub fn verdict(&self) -> Verdict {
-        match (
-            self.negative_score <= TOLERANCE,
-            self.positive_score <= TOLERANCE,
-        ) {
-            (true, true) => Verdict::Good,
-            (true, false) => Verdict::NegativeOnly,
-            (false, true) => Verdict::PositiveOnly,
-            (false, false) => Verdict::Unusable,
-        }
+        self.scores.verdict()
     }
 }
 
@@ -201,13 +220,11 @@ mod tests {
 
     #[test]
     fn a_score_of_exactly_the_tolerance_is_good() {
-        let test = VerdictTest {
-            winrates: vec![],
-            rises: vec![],
-            negative_score: 0.05,
-            positive_score: 0.05,
-        };
-        assert_eq!(test.verdict(), Verdict::Good);
+        let scores = |negative, positive| Scores { negative, positive };
+        assert_eq!(scores(0.05, 0.05).verdict(), Verdict::Good);
+        assert_eq!(scores(0.05, 0.0501).verdict(), Verdict::NegativeOnly);
+        assert_eq!(scores(0.0501, 0.05).verdict(), Verdict::PositiveOnly);
+        assert_eq!(scores(0.0501, 0.0501).verdict(), Verdict::Unusable);
     }
 
     #[test]
