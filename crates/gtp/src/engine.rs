@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use go_player::{Observer, Player, View};
+use go_player::{Observer, Player, Preparation, View};
 
 use crate::{
     commands::{self, Command},
     input::Input,
+    komi_report,
     line::{self, Request},
     report,
 };
@@ -184,7 +185,7 @@ impl Engine {
             Answer::Printed => {}
         }
         if command.then_ponders && self.player.ponders() {
-            self.ponder(&mut ());
+            self.ponder();
         }
         Ok(if command.quits {
             Flow::Quit
@@ -198,16 +199,25 @@ impl Engine {
         commands::listed().map(|command: &Command| command.name)
     }
 
-    pub(crate) fn ponder(&mut self, observer: &mut dyn Observer) {
+    fn ponder(&mut self) {
         let input = self.input.clone();
-        let nothing = go_player::Restrictions::default();
+        let mut remarks = KomiRemarks(&mut self.outputs);
         self.player
-            .analyze(&nothing, &move || input.is_pending(), observer);
+            .ponder(&move || input.is_pending(), &mut remarks);
     }
 
     fn print(&mut self, request: &Request, answer: &Result<String, String>) -> io::Result<()> {
         self.outputs
             .answer(&line::frame(request.id.as_deref(), answer))
+    }
+}
+
+/// Tells stderr what komi the network is told, and nothing else.
+struct KomiRemarks<'a>(&'a mut Outputs);
+
+impl Observer for KomiRemarks<'_> {
+    fn prepared(&mut self, preparation: &Preparation) {
+        self.0.remark(&komi_report::preparation(preparation));
     }
 }
 
@@ -229,6 +239,10 @@ impl<'a> Remarks<'a> {
 impl Observer for Remarks<'_> {
     fn begin(&mut self, time: go_player::clock::Centiseconds) {
         self.outputs.remark(&thinking_line(time));
+    }
+
+    fn prepared(&mut self, preparation: &Preparation) {
+        self.outputs.remark(&komi_report::preparation(preparation));
     }
 
     fn tick(&mut self, view: &View<'_>) {
@@ -291,6 +305,10 @@ impl<'a> Infos<'a> {
 impl Observer for Infos<'_> {
     fn begin(&mut self, time: go_player::clock::Centiseconds) {
         self.outputs.remark(&thinking_line(time));
+    }
+
+    fn prepared(&mut self, preparation: &Preparation) {
+        self.outputs.remark(&komi_report::preparation(preparation));
     }
 
     fn tick(&mut self, view: &View<'_>) {

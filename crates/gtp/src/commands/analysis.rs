@@ -24,7 +24,7 @@ pub fn analyze(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
     begin_stream(engine, request)?;
     engine.player.set_to_move(tags.color);
     if engine.player.resigned().is_none() {
-        stream(engine, &tags)?;
+        stream(engine, &tags, Streaming::Analysis)?;
     }
     engine.outputs.answer("\n")?;
     Ok(Answer::Printed)
@@ -52,13 +52,14 @@ pub fn genmove_analyze(engine: &mut Engine, request: &Request) -> io::Result<Ans
         &thought.report,
         &engine.player.tree_shape(),
     ));
+    moves::remark_cost(engine);
     engine.outputs.answer(&format!("play {decision}\n"))?;
     if engine.player.ponders() {
         let opponent = AnalyzeTags {
             restrictions: go_player::Restrictions::default(),
             ..tags
         };
-        stream(engine, &opponent)?;
+        stream(engine, &opponent, Streaming::Pondering)?;
     }
     engine.outputs.answer("\n")?;
     Ok(Answer::Printed)
@@ -70,18 +71,27 @@ fn begin_stream(engine: &mut Engine, request: &Request) -> io::Result<()> {
     engine.outputs.answer(&format!("={id}\n"))
 }
 
+/// Why lines of analysis are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Streaming {
+    Analysis,
+    Pondering,
+}
+
 /// Analyses the current position until something is asked for.
-fn stream(engine: &mut Engine, tags: &AnalyzeTags) -> io::Result<()> {
+fn stream(engine: &mut Engine, tags: &AnalyzeTags, streaming: Streaming) -> io::Result<()> {
     let input = engine.input.clone();
     let mut infos = Infos::new(
         &mut engine.outputs,
         tags.interval_centiseconds,
         tags.min_moves,
     );
-    let (snapshot, report) =
-        engine
-            .player
-            .analyze(&tags.restrictions, &move || input.is_pending(), &mut infos);
+    let interrupted = move || input.is_pending();
+    let player = &mut engine.player;
+    let (snapshot, report) = match streaming {
+        Streaming::Analysis => player.analyze(&tags.restrictions, &interrupted, &mut infos),
+        Streaming::Pondering => player.ponder(&interrupted, &mut infos),
+    };
     infos.finish(&snapshot)?;
     let shape = engine.player.tree_shape();
     engine

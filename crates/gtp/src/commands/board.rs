@@ -2,7 +2,7 @@
 
 use std::io;
 
-use go::{BoardSize, Color, Komi, Move, Point};
+use go::{BoardSize, Komi, Move, Point};
 
 use super::{SYNTAX, color, number};
 use crate::{
@@ -52,9 +52,7 @@ pub fn showboard(engine: &mut Engine, _: &Request) -> io::Result<Answer> {
 }
 
 pub fn final_score(engine: &mut Engine, _: &Request) -> io::Result<Answer> {
-    Ok(Answer::ok(score_text(
-        engine.player.game().score().lead(Color::Black),
-    )))
+    Ok(Answer::ok(score_text(engine.player.black_lead())))
 }
 
 /// A lead of Black as answers and game records spell it.

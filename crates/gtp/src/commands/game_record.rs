@@ -202,7 +202,7 @@ fn write_setup(game: &Game, text: &mut String) {
 fn result_text(player: &Player) -> String {
     match player.resigned() {
         Some(loser) => format!("{}+Resign", color_letter(loser.opponent())),
-        None => score_text(player.game().score().lead(Color::Black)),
+        None => score_text(player.black_lead()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod analysis;
 mod board;
+mod dynamic_komi;
 mod game_record;
 mod information;
 mod moves;
@@ -101,6 +102,7 @@ static COMMANDS: &[Command] = &[
     command("lz-memory_report", information::memory_report),
     command("lz-setoption", setoption::setoption),
     command("gomill-explain_last_move", analysis::explain_last_move),
+    command("dyn_komi_test", dynamic_komi::test),
     command("reg_genmove", moves::reg_genmove),
     command("list_stones", board::list_stones),
     command("cputime", information::cputime),

@@ -7,7 +7,7 @@ use go_player::{Decision, Request as Thinking};
 
 use super::{SYNTAX, color};
 use crate::{
-    engine::{Answer, Engine, Remarks},
+    engine::{Answer, Engine, Personality, Remarks},
     line::Request,
     report,
 };
@@ -68,7 +68,19 @@ fn think(engine: &mut Engine, color: Color, thinking: &Thinking) -> Decision {
         &thought.report,
         &engine.player.tree_shape(),
     ));
+    remark_cost(engine);
     thought.decision
+}
+
+/// Says how much of the network the game has taken, which is what a comparison of players needs.
+/// Leela Zero does not, and whoever expects it gets its lines alone.
+pub(crate) fn remark_cost(engine: &mut Engine) {
+    if engine.personality == Personality::Tengen {
+        let count = engine.player.evaluations();
+        engine
+            .outputs
+            .remark(&format!("{count} network evaluations in this game\n"));
+    }
 }
 
 /// A decision as answers spell it.

@@ -1,5 +1,7 @@
 //! `lz-setoption`: everything that can be changed between two moves.
 
+mod dynamic_komi;
+
 use std::io;
 
 use go_player::{FpuBase, Memory, Options, StopMode, choice::ResignPolicy};
@@ -154,9 +156,7 @@ pub fn setoption(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
     let Some((name, value)) = name_and_value(request) else {
         return Ok(Answer::failure("incorrect syntax for lz-setoption"));
     };
-    let entry = OPTIONS
-        .iter()
-        .find(|entry| entry.name.eq_ignore_ascii_case(&name));
+    let entry = entries().find(|entry| entry.name.eq_ignore_ascii_case(&name));
     let Some(entry) = entry else {
         return Ok(Answer::failure("Unknown option"));
     };
@@ -180,9 +180,12 @@ pub fn setoption(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
     )))
 }
 
+fn entries() -> impl Iterator<Item = &'static Entry> {
+    OPTIONS.iter().chain(dynamic_komi::OPTIONS)
+}
+
 fn list(options: &Options) -> String {
-    let lines: Vec<String> = OPTIONS
-        .iter()
+    let lines: Vec<String> = entries()
         .map(|entry| {
             format!(
                 "option name {} {} value {}",

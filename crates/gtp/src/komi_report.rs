@@ -1,0 +1,79 @@
+//! What dynamic komi tells stderr, and what its test answers.
+
+use std::fmt::Write as _;
+
+use go::Color;
+use go_player::{
+    Preparation,
+    dynamic_komi::{Scores, Verdict, VerdictTest},
+};
+
+/// What was done about komi before a search, in the lines of the original: Lizzie reads the last two.
+pub fn preparation(preparation: &Preparation) -> String {
+    let mut text = String::new();
+    write_counts(&mut text, preparation.collected);
+    if preparation.descendants != preparation.collected {
+        text.push_str("deleting non-descendants\n");
+        write_counts(&mut text, preparation.descendants);
+    }
+    if let Some(adjusted) = &preparation.adjusted {
+        text.push_str("keeping the closest evals\n");
+        write_counts(&mut text, adjusted.kept);
+        for winrate in adjusted.sample_winrates.into_iter().flatten() {
+            let _ = writeln!(text, "{:.6}, {winrate:.6}, 0", adjusted.root_winrate);
+        }
+        let _ = writeln!(
+            text,
+            "adjusted in {} batches, {} evaluations, {:.3} s",
+            adjusted.batches,
+            adjusted.evaluations,
+            adjusted.elapsed.as_secs_f64()
+        );
+    }
+    let turn = preparation.to_move;
+    let _ = writeln!(text, "NN eval={:.6}", preparation.evaluation);
+    let _ = writeln!(text, "komi={:.6}", preparation.komi.on_turn(turn));
+    let opponent = turn.opponent();
+    let _ = writeln!(text, "opp_komi={:.6}", preparation.komi.on_turn(opponent));
+    text
+}
+
+fn write_counts(text: &mut String, counts: [usize; 2]) {
+    let _ = writeln!(text, "black positions: {}", counts[Color::Black.index()]);
+    let _ = writeln!(text, "white positions: {}", counts[Color::White.index()]);
+}
+
+/// Every komi of a test with its winrate, and those at which the winrate rose.
+pub fn test_table(test: &VerdictTest) -> String {
+    let mut text = String::from("komi | winrate\n");
+    for (komi, winrate) in &test.winrates {
+        let _ = writeln!(text, "{komi:.6} | {winrate:.6}");
+    }
+    let rises: Vec<String> = test.rises.iter().map(f64::to_string).collect();
+    let _ = writeln!(
+        text,
+        "Winrate increased at {} komi: {}",
+        rises.len(),
+        rises.join(" ")
+    );
+    text
+}
+
+/// The scores of a test and what they mean.
+pub fn verdict(scores: Scores) -> String {
+    format!(
+        "Negative komi total score: {:e}\nPositive komi total score: {:e}\n{}",
+        scores.negative,
+        scores.positive,
+        meaning(scores.verdict())
+    )
+}
+
+fn meaning(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Good => "good: this network can be told any komi",
+        Verdict::NegativeOnly => "mediocre: usable with --neg",
+        Verdict::PositiveOnly => "mediocre: usable with --pos",
+        Verdict::Unusable => "unusable: this network cannot be told another komi",
+    }
+}
