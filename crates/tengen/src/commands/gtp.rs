@@ -1,5 +1,7 @@
 //! `tengen gtp`, and the same engine under the name `leelaz`.
 
+mod dynamic_komi;
+
 use std::{
     fs::OpenOptions,
     io::{self, IsTerminal, Write},
@@ -16,7 +18,9 @@ use go_player::{
     choice::ResignPolicy,
     clock::{Centiseconds, TimeControl},
 };
-use gtp::{Engine, Input, Outputs, Personality, report};
+use gtp::{Engine, Input, Outputs, Personality, komi_report, report};
+
+use dynamic_komi::KomiArgs;
 
 /// What Leela Zero counts as no limit.
 const UNLIMITED: u64 = (i32::MAX / 2) as u64;
@@ -35,7 +39,10 @@ const LEELAZ_FAILURE: u8 = 1;
 
 /// Play and analyse Go over the Go Text Protocol, with any Leela Zero network.
 #[derive(ClapArgs)]
-#[command(after_help = "Example:\n  tengen gtp -w network.gz --visits 800 --noponder")]
+#[command(
+    after_help = "Examples:\n  tengen gtp -w network.gz --visits 800 --noponder\n  \
+                  tengen gtp -w network.gz --handicap --target-komi 0    # to give stones"
+)]
 pub struct Args {
     #[command(flatten)]
     engine: EngineArgs,
@@ -59,9 +66,10 @@ struct EngineArgs {
     /// Safety margin for time usage in centiseconds.
     #[arg(short = 'b', long, default_value_t = 100, value_name = "CS")]
     lagbuffer: Centiseconds,
-    /// Resign when winrate is less than x%. -1 uses 10% but scales for handicap.
-    #[arg(short, long, default_value_t = -1, allow_negative_numbers = true, value_name = "PERCENT")]
-    resignpct: i32,
+    /// Resign when winrate is less than x%. -1 uses 10% but scales for handicap; it is the default,
+    /// except with --handicap, where 0 (never) is.
+    #[arg(short, long, allow_negative_numbers = true, value_name = "PERCENT")]
+    resignpct: Option<i32>,
     /// File with network weights.
     #[arg(short, long, value_name = "FILE")]
     weights: Option<PathBuf>,
@@ -123,6 +131,8 @@ struct EngineArgs {
     /// Accepted for Leela Zero's sake.
     #[arg(long, value_name = "P", hide = true)]
     precision: Option<Precision>,
+    #[command(flatten)]
+    komi: KomiArgs,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -282,7 +292,14 @@ fn serve(mut args: EngineArgs, personality: Personality) -> Result<()> {
     ));
     let network = LoadedNetwork::find(args.weights.as_deref())?;
     outputs.remark(&network_line(&network));
+    let tests_network = options.komi.mode.is_some() && options.komi.test_network;
+    if tests_network {
+        outputs.remark("Testing what the network makes of other komi...\n");
+    }
     let player = Player::new(network, options)?;
+    if let Some(assessment) = player.assessment() {
+        outputs.remark(&format!("{}\n", komi_report::verdict(assessment.scores)));
+    }
     let shares = player.memory_shares();
     outputs.remark(&format!(
         "Setting max tree size to {} MiB and cache size to {} MiB.\n",
@@ -371,7 +388,9 @@ impl EngineArgs {
             playouts,
             visits: limit(self.visits),
             lag: self.lagbuffer.max(0),
-            resign: ResignPolicy::from_percent(self.resignpct),
+            resign: self
+                .resignpct
+                .map_or_else(|| self.komi.resign(), ResignPolicy::from_percent),
             stop_mode: self.timemanage.0,
             ponder: !self.noponder,
             noise: self.noise,
@@ -388,6 +407,7 @@ impl EngineArgs {
                 total_mib: self.memory,
                 ..Memory::default()
             },
+            komi: self.komi.settings()?,
         })
     }
 
