@@ -57,15 +57,6 @@ pub(crate) trait Lanes: Copy {
     ///
     /// Eight numbers can be written at `to`.
     unsafe fn store(self, to: *mut f32);
-    /// The same for what is not read again soon, past the caches; [`finish_streaming`](Self::finish_streaming) must
-    /// follow before anyone else reads it.
-    ///
-    /// # Safety
-    ///
-    /// Eight numbers can be written at `to`, which is a multiple of 32 bytes.
-    unsafe fn stream(self, to: *mut f32);
-    /// Makes all that was [streamed](Self::stream) visible to other threads.
-    fn finish_streaming();
     fn splat(number: f32) -> Self;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
@@ -142,13 +133,6 @@ impl Lanes for Portable {
         // SAFETY: the caller says that eight numbers can be written here.
         unsafe { to.cast::<[f32; LANES]>().write(self.0) }
     }
-    #[inline(always)]
-    unsafe fn stream(self, to: *mut f32) {
-        // SAFETY: the caller says that eight numbers can be written here.
-        unsafe { self.store(to) }
-    }
-    #[inline(always)]
-    fn finish_streaming() {}
     #[inline(always)]
     fn splat(number: f32) -> Self {
         Self([number; LANES])
@@ -246,16 +230,6 @@ mod avx2 {
         unsafe fn store(self, to: *mut f32) {
             // SAFETY: the caller says that eight numbers can be written here; AVX is there, see `Avx2`.
             unsafe { _mm256_storeu_ps(to, self.0) }
-        }
-        #[inline(always)]
-        unsafe fn stream(self, to: *mut f32) {
-            // SAFETY: the caller says that eight numbers can be written here, on a boundary; AVX is there, see `Avx2`.
-            unsafe { _mm256_stream_ps(to, self.0) }
-        }
-        #[inline(always)]
-        fn finish_streaming() {
-            // SAFETY: SSE is older than AVX, which is there, see `Avx2`.
-            unsafe { _mm_sfence() }
         }
         #[inline(always)]
         fn splat(number: f32) -> Self {

@@ -1,4 +1,4 @@
-//! Memory that starts on a cache line and, if large, lies on huge pages.
+//! Memory that starts on a cache line and, if large, lies on huge pages sooner or later.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 
 use rayon::prelude::*;
 
-pub(crate) const CACHE_LINE: usize = 64;
+const CACHE_LINE: usize = 64;
 /// The size of a huge page on x86-64 and 64-bit ARM.
 const HUGE_PAGE: usize = 2 << 20;
 
@@ -27,7 +27,17 @@ unsafe impl Send for Buffer {}
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
+    /// On huge pages from the start, if it is large: for memory that is small beside what is worked through it.
     pub(crate) fn zeroed(len: usize) -> Self {
+        let buffer = Self::on_small_pages(len);
+        #[cfg(target_os = "linux")]
+        buffer.advise(libc::MADV_HUGEPAGE);
+        buffer
+    }
+
+    /// For half a gigabyte that is needed soon: where a host backs the memory of a guest, fresh huge pages cost
+    /// thrice as much as small ones. [`move_to_huge_pages`](Self::move_to_huge_pages) makes up for it later.
+    pub(crate) fn on_small_pages(len: usize) -> Self {
         if len == 0 {
             return Self {
                 start: NonNull::dangling(),
@@ -43,19 +53,6 @@ impl Buffer {
         };
         // SAFETY: the layout has room for a boundary more than the numbers take.
         let start = unsafe { memory.add(memory.align_offset(boundary)) };
-        #[cfg(target_os = "linux")]
-        if boundary == HUGE_PAGE {
-            // Streaming hundreds of megabytes of weights through 4 KiB pages spends a tenth of the time on address
-            // translation. A refusal costs nothing but that, so the result is not looked at.
-            // SAFETY: the range was just allocated; the advice changes how it is backed, not what it holds.
-            unsafe {
-                libc::madvise(
-                    start.as_ptr().cast(),
-                    len * size_of::<f32>(),
-                    libc::MADV_HUGEPAGE,
-                )
-            };
-        }
         Self {
             start: start.cast(),
             len,
@@ -63,10 +60,30 @@ impl Buffer {
         }
     }
 
+    /// Streaming hundreds of megabytes of weights through 4 KiB pages spends a tenth of the time on address
+    /// translation: worth a copy for what is used again and again.
+    pub(crate) fn move_to_huge_pages(&self) {
+        #[cfg(target_os = "linux")]
+        {
+            self.advise(libc::MADV_HUGEPAGE);
+            self.advise(libc::MADV_COLLAPSE);
+        }
+    }
+
+    /// A refusal costs nothing but speed, so the result is not looked at.
+    #[cfg(target_os = "linux")]
+    fn advise(&self, advice: libc::c_int) {
+        let bytes = self.len * size_of::<f32>();
+        if bytes >= HUGE_PAGE {
+            // SAFETY: the range belongs to this buffer; the advice changes how it is backed, not what it holds.
+            unsafe { libc::madvise(self.start.as_ptr().cast(), bytes, advice) };
+        }
+    }
+
     /// What to ask for, and the boundary to start on within it.
     ///
     /// Asked for the boundary itself, the allocator would write the zeros instead of taking fresh pages from the
-    /// system, which are zero already, and they would be small ones: the advice came too late.
+    /// system, which are zero already.
     fn layout(len: usize) -> (Layout, usize) {
         let bytes = len * size_of::<f32>();
         let boundary = if bytes >= HUGE_PAGE {
@@ -119,12 +136,11 @@ pub(crate) enum Bytes {
 const PIECE: usize = 4 << 20;
 
 impl Bytes {
-    /// Reads a whole file into memory on huge pages: a quarter of a gigabyte of text is not worth 65,000 page faults.
-    /// Large files are read by all cores, since it is them who copy.
+    /// Reads a whole file; a large one is read by all cores, since it is them who copy.
     pub(crate) fn read(file: &Path) -> io::Result<Self> {
         let mut open = File::open(file)?;
         let expected = usize::try_from(open.metadata()?.len()).unwrap_or(0);
-        let mut memory = Buffer::zeroed(expected.div_ceil(size_of::<f32>()));
+        let mut memory = Buffer::on_small_pages(expected.div_ceil(size_of::<f32>()));
         let pieces = memory.bytes_mut()[..expected].par_chunks_mut(PIECE);
         pieces.enumerate().try_for_each(|(index, piece)| {
             let mut open = File::open(file)?;

@@ -2,7 +2,6 @@
 
 use super::gemm::Panel;
 use super::lanes::{Isa, Job, LANES, Lanes};
-use super::memory::CACHE_LINE;
 use super::tile::MAX_POINTS;
 use super::{BLOCK, blocks};
 use crate::network::Conv;
@@ -73,7 +72,6 @@ pub(crate) struct Weigh<'a> {
     pub(crate) coefficients: [&'a [Coefficients]; 2],
     /// Weights of one point.
     pub(crate) point_len: usize,
-    /// On a cache line.
     pub(crate) weights: &'a mut [f32],
 }
 
@@ -88,7 +86,6 @@ impl Weigh<'_> {
         for panel in self.panels {
             assert!(panel.offset + panel.len() <= self.point_len);
         }
-        assert!(self.weights.as_ptr().addr().is_multiple_of(CACHE_LINE));
         isa.run(self);
     }
 }
@@ -114,7 +111,6 @@ impl Job for Weigh<'_> {
                 unsafe { put::<L>(&taps, self.coefficients, to, self.point_len) };
             }
         }
-        L::finish_streaming();
     }
 }
 
@@ -122,7 +118,7 @@ impl Job for Weigh<'_> {
 ///
 /// # Safety
 ///
-/// A line can be written at `to`, which is on a cache line, and `point_len` further on for every other point.
+/// A line can be written at `to` and `point_len` further on for every other point.
 #[inline(always)]
 unsafe fn put<L: Lanes>(
     taps: &[Line; KERNEL],
@@ -149,8 +145,8 @@ unsafe fn put<L: Lanes>(
             }
             // SAFETY: the caller has room for a line at every point.
             unsafe {
-                L::load(rounded.as_ptr()).stream(point);
-                L::load(rounded.as_ptr().add(LANES)).stream(point.add(LANES));
+                L::load(rounded.as_ptr()).store(point);
+                L::load(rounded.as_ptr().add(LANES)).store(point.add(LANES));
             }
             point = point.wrapping_add(point_len);
         }

@@ -1,6 +1,7 @@
 //! 3x3 convolutions: tiles to points, a matrix product at every point, and back.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::gemm::{Gemm, Panel};
 use super::lanes::{Isa, Job, LANES, Lanes};
@@ -22,13 +23,17 @@ pub(crate) struct Conv3 {
     pub(crate) bias: Buffer,
     pub(crate) in_blocks: usize,
     pub(crate) out_blocks: usize,
+    uses: AtomicU32,
+    /// After so many uses the weights are worth moving to huge pages; each layer its own number, so that no call has
+    /// to wait for many.
+    pub(crate) settles_after: u32,
 }
 
 impl Conv3 {
     pub(crate) fn new(tiling: Arc<Tiling>, conv: &Conv) -> Self {
         let outputs = conv.outputs();
         let (panels, point_len) = panels_of(conv);
-        let mut weights = Buffer::zeroed(point_len * tiling.points());
+        let mut weights = Buffer::on_small_pages(point_len * tiling.points());
         Weigh {
             conv,
             panels: &panels,
@@ -47,11 +52,16 @@ impl Conv3 {
             bias,
             in_blocks: blocks(conv.inputs()),
             out_blocks: blocks(outputs),
+            uses: AtomicU32::new(0),
+            settles_after: 0,
         }
     }
 
     /// Multiplies the transformed tiles of `batch` boards with the weights, point by point.
     pub(crate) fn multiply(&self, isa: Isa, batch: usize, tiles: &[f32], products: &mut [f32]) {
+        if self.uses.fetch_add(1, Ordering::Relaxed) == self.settles_after {
+            self.weights.move_to_huge_pages();
+        }
         let input = TileLayout::new(&self.tiling, self.in_blocks, batch);
         let output = TileLayout::new(&self.tiling, self.out_blocks, batch);
         for point in 0..self.tiling.points() {

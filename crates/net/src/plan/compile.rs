@@ -16,6 +16,9 @@ use crate::shape::PlaneShape;
 const BOARDS_AT_ONCE: usize = 4;
 const ROWS_AT_ONCE: usize = 96;
 
+/// Calls before the weights of the first layer move to huge pages: a network that is only looked at never pays.
+const USES_BEFORE_SETTLING: u32 = 8;
+
 /// A network as steps over numbered pieces of memory.
 pub(super) struct Program {
     pub(super) input: PlaneShape,
@@ -98,6 +101,11 @@ impl Program {
             .map(|draft| draft.pack(tiling.as_ref()))
             .collect();
         join_convolutions(&mut steps);
+        for (settles_after, step) in (USES_BEFORE_SETTLING..).zip(&mut steps) {
+            if let Step::Conv3 { conv, .. } = step {
+                conv.settles_after = settles_after;
+            }
+        }
         Ok(Self {
             input: network.input,
             output_len: compiler.column,
