@@ -4,6 +4,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use net::compact;
 use net::evaluator::Evaluator;
 use net::network::Network;
 use net::plan::Plan;
@@ -79,6 +80,8 @@ pub struct Lineup {
     weights: Weights,
     budget: Budget,
     judge: Option<Arc<NetJudge<Arc<dyn Evaluator>>>>,
+    /// What the network is called.
+    network: String,
     net: NetSettings,
 }
 
@@ -116,24 +119,37 @@ impl Lineup {
                 weights,
                 budget,
                 judge: None,
+                network: String::new(),
                 net: NetSettings::default(),
             }),
         }
     }
 
-    /// The network player, from a file.
-    pub fn network(path: &Path, net: NetSettings, budget: Budget) -> Result<Self, LineupError> {
-        let judge =
-            NetJudge::new(load_evaluator(path)?).map_err(|source| LineupError::Network {
-                path: path.display().to_string(),
-                source,
-            })?;
-        let judge = Some(Arc::new(judge));
+    /// The network player, with the network of a file or, if none is named, the one that comes with the program.
+    pub fn network(
+        path: Option<&Path>,
+        net: NetSettings,
+        budget: Budget,
+    ) -> Result<Self, LineupError> {
+        let name = match path {
+            Some(path) => path.display().to_string(),
+            None => SHIPPED_NAME.to_owned(),
+        };
+        let wrong = |source| LineupError::Network {
+            path: name.clone(),
+            source,
+        };
+        let network = match path {
+            Some(path) => load_network(path)?,
+            None => shipped_network().map_err(wrong)?,
+        };
+        let judge = NetJudge::new(evaluator(&network).map_err(wrong)?).map_err(wrong)?;
         Ok(Self {
             kind: Kind::Network,
             weights: Weights::default(),
             budget,
-            judge,
+            judge: Some(Arc::new(judge)),
+            network: name,
             net,
         })
     }
@@ -148,7 +164,10 @@ impl Lineup {
                 format!(", {} s of processor time", time.as_secs_f64())
             }
         };
-        format!("{}{budget}", self.kind.name())
+        match self.kind {
+            Kind::Network => format!("network {}{budget}", self.network),
+            kind => format!("{}{budget}", kind.name()),
+        }
     }
 
     /// A new player; what is random in it follows from `seed`.
@@ -173,11 +192,24 @@ impl Lineup {
 
 /// A network file, ready to run.
 pub fn load_evaluator(path: &Path) -> Result<Arc<dyn Evaluator>, LineupError> {
-    let plan = Plan::new(&load_network(path)?).map_err(|error| LineupError::Network {
+    evaluator(&load_network(path)?).map_err(|source| LineupError::Network {
         path: path.display().to_string(),
-        source: NetworkError::Shape(error.to_string()),
-    })?;
+        source,
+    })
+}
+
+fn evaluator(network: &Network) -> Result<Arc<dyn Evaluator>, NetworkError> {
+    let plan = Plan::new(network).map_err(|error| NetworkError::Shape(error.to_string()))?;
     Ok(Arc::new(plan))
+}
+
+/// The network that comes with the program; `nets/mario.md` says how it was made.
+const SHIPPED: &[u8] = include_bytes!("../../../nets/mario.net");
+const SHIPPED_NAME: &str = "nets/mario.net";
+
+/// Which network plays if the user named none.
+pub fn shipped_network() -> Result<Network, NetworkError> {
+    compact::read(SHIPPED).map_err(|damage| NetworkError::Shape(damage.to_string()))
 }
 
 /// A network file: our JSON form, or the compact format of the `net` crate.

@@ -185,7 +185,7 @@ fn bad_input_is_named_and_nothing_is_written() {
         (&["eval", "--levels", "5..2"], "write the lower level first"),
         (&["eval", "--levels", "25"], "expected a level of 0 to 24"),
         (&["eval", "--player", "mario"], "expected one of round0"),
-        (&["eval", "--player", "network"], "--network FILE"),
+        (&["eval", "-w", "broken.txt"], "--player network only"),
         (&["solve", "--seed", "1"], "expected a seed of 2 to 65535"),
         (&["play"], "play needs a terminal"),
         (&["watch", "--times", "0"], "must be above 0"),

@@ -89,7 +89,8 @@ struct PlayerArgs {
     #[arg(long, alias = "time", value_parser = seconds)]
     seconds: Option<Duration>,
 
-    /// Network file for the network player: our JSON form or the compact format
+    /// Network file for the network player, our JSON form or the compact format; without it, the
+    /// network that comes with the program
     #[arg(long, short = 'w', value_name = "FILE")]
     network: Option<PathBuf>,
 
@@ -117,10 +118,7 @@ impl PlayerArgs {
             None => Budget::Playouts(self.playouts.unwrap_or(default).max(1)),
         };
         match (self.player, &self.network) {
-            (Kind::Network, Some(path)) => Ok(Lineup::network(path, net, budget)?),
-            (Kind::Network, None) => {
-                anyhow::bail!("--player network needs a network file: add --network FILE")
-            }
+            (Kind::Network, path) => Ok(Lineup::network(path.as_deref(), net, budget)?),
             (_, Some(_)) => anyhow::bail!("--network is for --player network only"),
             (kind, None) => Ok(Lineup::new(kind, self.weights()?, budget)?),
         }
