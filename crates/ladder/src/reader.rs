@@ -22,6 +22,9 @@ use crate::frame::{DIAGONALS, Frame, HERE, SIDES, Step, side_name};
 /// Larger than any count of a neighbourhood: subtracted, it silences a formula.
 const NEVER: i32 = 16;
 
+/// Larger than the sum of two cramped planes.
+const CRAMPED_MOST: i32 = 5;
+
 /// Blocks before the scan: liberties, events, tidying.
 const STATIC_BLOCKS: usize = 3;
 /// Blocks after the scan.
@@ -121,6 +124,8 @@ struct Early {
     hunter_reach: Plane,
     /// By diagonal: a chaser played on this empty point would have at most one liberty on these two sides.
     weak: Vec<(Step, Plane)>,
+    /// By diagonal: a runner driven onto this empty point would lack one of the liberties on these two sides, or both.
+    cramped: Vec<(Step, Plane)>,
     /// By side: 2 if the neighbour there is off the board, 1 if it is a hunter.
     wall: Vec<(Step, Plane)>,
     /// By side: a runner's stone with a liberty there.
@@ -213,24 +218,27 @@ impl Lane {
                 "runner's reach".into(),
                 around(empty.clone() + runner.clone()) - 1 - NEVER * (1 - runner.clone()),
             ),
+            // A hunter out of sight counts twice: in a long string there may be more behind it, and a chaser that
+            // is taken for weak is the worse mistake.
             hunter_reach: plane(
                 "hunter's reach".into(),
-                around(empty.clone() + hunter.clone()) - 1 - NEVER * (1 - hunter.clone()),
+                around(empty.clone() + 2 * hunter.clone()) - 2 - NEVER * (1 - hunter.clone()),
             ),
             weak: DIAGONALS
                 .map(|diagonal| {
-                    let room = empty.clone() + 2 * hunter.clone();
-                    let sides = room.clone().at(Step {
-                        x: diagonal.x,
-                        ..HERE
-                    }) + room.at(Step {
-                        y: diagonal.y,
-                        ..HERE
-                    });
-                    let sum = 2 - sides - NEVER * (1 - empty.clone());
+                    let sum = short_of_room(&hunter, &empty, diagonal);
                     (
                         diagonal,
                         plane(format!("weak {}", side_name(diagonal)), sum),
+                    )
+                })
+                .to_vec(),
+            cramped: DIAGONALS
+                .map(|diagonal| {
+                    let sum = short_of_room(&runner, &empty, diagonal);
+                    (
+                        diagonal,
+                        plane(format!("cramped {}", side_name(diagonal)), sum),
                     )
                 })
                 .to_vec(),
@@ -383,13 +391,17 @@ impl Lane {
                 // The inner chaser in atari does not count: the chaser's next move there would save it.
                 - atari.at(frame.southeast());
             let out = 2 * gained + weak_chasers - 4;
-            // Open if both points are empty and the chaser cannot turn: a wall beyond the north point and a hunter
-            // in the north-west leave the runner no second way; a friend in the north-east does.
-            let open = 4 * empty.clone().at(north) + 4 * empty.clone().at(east)
-                - 6
-                - of(&self.early.wall, north).at(north)
-                - self.hunter.at(frame.northwest())
-                + self.runner.at(frame.northeast());
+            // Open if both points are empty and the chaser cannot turn. Were the chaser to play in the east, the
+            // runner would go north and needs three ways on from there, or two that are not cramped: walls beyond
+            // and hunters in the north-west take ways away, a friend in the north-east gives one.
+            let ways =
+                2 - of(&self.early.wall, north).at(north) - self.hunter.at(frame.northwest())
+                    + self.runner.at(frame.northeast());
+            let cramped = of(&self.early.cramped, frame.northwest()).at(frame.northwest())
+                + of(&self.early.cramped, frame.northeast()).at(frame.northeast());
+            let open = CRAMPED_MOST * (ways - 1) + 1
+                - cramped
+                - 2 * NEVER * (2 - empty.clone().at(north) - empty.clone().at(east));
             let mut zero_or_one = |what: &str, sum: Sum| {
                 let name = format!("{who}: {what} {}", frame.name());
                 let some = circuit.inner(lane, name.clone(), sum.clone());
@@ -418,7 +430,8 @@ impl Lane {
             });
         }
         let early = &self.early;
-        let by_step = early.weak.iter().chain(&early.wall).chain(&early.breath);
+        let by_step = early.weak.iter().chain(&early.cramped);
+        let by_step = by_step.chain(&early.wall).chain(&early.breath);
         for plane in by_step
             .map(|(_, plane)| *plane)
             .chain([liberties, short, atari, takes])
@@ -554,6 +567,13 @@ impl Lane {
             .expect("there is a claim for every kind of head")
             .plane
     }
+}
+
+/// How many liberties `stone`, played on an empty point, would lack on the two sides of a diagonal. A friend is as good as two.
+fn short_of_room(stone: &Sum, empty: &Sum, diagonal: Step) -> Sum {
+    let room = empty.clone() + 2 * stone.clone();
+    let [side, other] = [Step { y: 0, ..diagonal }, Step { x: 0, ..diagonal }];
+    2 - room.clone().at(side) - room.at(other) - NEVER * (1 - empty.clone())
 }
 
 fn of(planes: &[(Step, Plane)], step: Step) -> Plane {
