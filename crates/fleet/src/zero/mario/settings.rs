@@ -9,7 +9,7 @@ use crate::{
     zero::{BadSetting, Pace},
 };
 
-/// Everything that can be chosen about a run; see [`TEMPLATE`] for what each part does.
+/// Everything that can be chosen about a run; the settings file of a new run says what each part does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MarioSettings {
