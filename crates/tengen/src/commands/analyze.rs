@@ -7,7 +7,7 @@ use std::{
     thread,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use go::sgf::Tree;
 use go_player::{LoadedNetwork, Options, Player, Review, winrate_svg};
 use serde_json::json;
@@ -61,8 +61,8 @@ pub struct Args {
 pub fn run(args: Args) -> Result<ExitCode> {
     let bytes =
         fs::read(&args.game).with_context(|| format!("cannot read {}", args.game.display()))?;
-    let collection =
-        go::sgf::read(&bytes).with_context(|| format!("cannot read {}", args.game.display()))?;
+    let collection = go::sgf::read(&bytes)
+        .map_err(|error| anyhow!("cannot read {}: {error}", args.game.display()))?;
     let Some(mut tree) = collection.games.into_iter().next() else {
         bail!("{} holds no game", args.game.display());
     };

@@ -5,7 +5,7 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use go::{Board, Diagram, Game, LadderReader, Point};
 use ladder::journey::{Journey, News, journey};
 use ladder::picture::Picture;
@@ -130,7 +130,8 @@ fn followed(found: &[Question], at: Option<Point>) -> anyhow::Result<Option<&Que
 fn position(args: &Args) -> anyhow::Result<Game> {
     let file = args.file.display();
     let bytes = std::fs::read(&args.file).with_context(|| format!("cannot read {file}"))?;
-    let collection = go::sgf::read(&bytes).with_context(|| format!("{file} is damaged"))?;
+    let collection =
+        go::sgf::read(&bytes).map_err(|error| anyhow!("{file} is damaged: {error}"))?;
     let Some(tree) = collection.games.first() else {
         bail!("{file} has no game");
     };
@@ -138,7 +139,7 @@ fn position(args: &Args) -> anyhow::Result<Game> {
         None => tree.main_line().last().copied().unwrap_or(tree.root()),
         Some(number) => match tree
             .node_after(number)
-            .with_context(|| format!("{file} is damaged"))?
+            .map_err(|error| anyhow!("{file} is damaged: {error}"))?
         {
             Some(node) => node,
             None => bail!("the game in {file} has fewer than {number} moves"),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use go::sgf::Tree;
 use go::{Board, BoardSize};
 use indicatif::ProgressBar;
@@ -151,7 +151,7 @@ fn boards_of_games(files: &[PathBuf]) -> anyhow::Result<Vec<Board>> {
 fn read(file: &Path) -> anyhow::Result<Vec<Tree>> {
     let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let collection =
-        go::sgf::read(&bytes).with_context(|| format!("{} is damaged", file.display()))?;
+        go::sgf::read(&bytes).map_err(|error| anyhow!("{} is damaged: {error}", file.display()))?;
     Ok(collection.games)
 }
 
