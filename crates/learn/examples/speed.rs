@@ -1,6 +1,6 @@
 //! How many samples a second a training step takes on, for the three kinds of network, on random data.
 //!
-//! `cargo run --release -p learn --example speed -- go 6 64 64 2 10`: kind (go, mario, dense), blocks, filters, batch,
+//! `cargo run --release -p learn --example speed -- go 6 64 64 2 10`: kind (go, mario, dense, safety), blocks, filters, batch,
 //! threads, steps. Prints wall-clock speed and, on Linux, speed by processor time, which other programs disturb less.
 
 use std::time::Instant;
@@ -34,7 +34,7 @@ fn main() {
         input.set_plain(index, &plain);
     }
     let mut optimiser = Optimiser::new(
-        if kind == "dense" {
+        if ["dense", "safety"].contains(&kind) {
             Rule::ADAM
         } else {
             Rule::NESTEROV
@@ -68,6 +68,15 @@ fn build(kind: &str, blocks: usize, filters: usize, threads: usize) -> Model {
             1,
             threads,
         ),
+        "safety" => {
+            let shape = learn::safety_task::model::SafetyShape {
+                planes: tsumego::TENGEN_PLANES.len(),
+                blocks,
+                filters,
+                ..Default::default()
+            };
+            learn::safety_task::model::build(shape, 1, threads)
+        }
         "mario" => {
             let design = learn::mario_task::model::MarioDesign::Original;
             learn::mario_task::model::build(
@@ -108,7 +117,8 @@ fn step(model: &mut Model, input: &Batch, optimiser: &mut Optimiser) {
             );
         } else {
             let mut target = Batch::zeros(Shape::Row(output.shape.len()), samples);
-            (0..samples).for_each(|index| target.sample_mut(index)[index % 300] = 1.0);
+            let choices = output.shape.len();
+            (0..samples).for_each(|index| target.sample_mut(index)[index % choices] = 1.0);
             cross_entropy(output, &target, 1.0, gradient);
         }
     }

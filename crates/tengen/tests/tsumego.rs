@@ -224,4 +224,17 @@ fn a_generated_set_becomes_records_and_can_be_continued() {
         "14",
     ]);
     assert!(run(&["eval", "positions.sgf"]).contains("control (problem and stone difference"));
+
+    run(&["pack", "positions.sgf", "--out", "ours", "--gzip"]);
+    let mut train = Command::new(env!("CARGO_BIN_EXE_tengen"));
+    train.current_dir(folder.path());
+    train.args(["train", "safety", "--data", "ours/main.tfrecords.gz"]);
+    train.args(["--test", "ours/test.tfrecords.gz", "--out", "run"]);
+    train.args(["--blocks", "1", "--filters", "8", "--steps", "5"]);
+    let output = train.output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let small = ["--bits", "4", "--out", "small.net"];
+    run(&[&["compress", "run/network.net"][..], &small].concat());
+    let scored = run(&["eval", "positions.sgf", "-w", "small.net", "--average"]);
+    assert!(scored.contains("evaluations a second"), "{scored}");
 }

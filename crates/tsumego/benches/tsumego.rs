@@ -101,6 +101,7 @@ fn bench(criterion: &mut Criterion) {
                 first: Side::Attacker,
                 is_safe: generated.is_safe,
                 size: generated.problem.size(Side::Attacker),
+                moves: Vec::new(),
                 source: String::new(),
             };
             write_record(&mut bytes, &example(&position, planes)).expect("memory does not fail");

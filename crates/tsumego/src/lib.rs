@@ -41,10 +41,12 @@ mod draw;
 mod eyes;
 mod features;
 mod field;
+mod frame;
 mod generate;
 mod judge;
 mod ko;
 mod life;
+mod lines;
 mod moves;
 mod pack;
 mod path;
@@ -70,9 +72,11 @@ pub use collection::{Collection, CollectionError, generate_collection, grow_coll
 pub use draw::to_svg;
 pub use eyes::{can_be_eye, can_be_eye_simply, euler_number, eyes_in, is_sure_eye, nakade_centre};
 pub use features::{FeatureSet, LARGEST_COUNT, Planes, TENGEN_PLANES, UnknownFeatureSet, features};
+pub use frame::{Cell, ZONE_PLANE, middle, place_in_window};
 pub use generate::{Generated, Recipe, generate};
 pub use ko::{Ko, Threats, UnknownKo};
-pub use pack::{Split, UnknownSplit, example};
+pub use lines::{Piece, Pieces, pieces};
+pub use pack::{ATTACKER_OWNS, DEFENDER_OWNS, NOBODY_OWNS, Split, UnknownSplit, example};
 pub use problem::{Goal, MAX_SIDE, MAX_TARGETS, Problem, ProblemError, Side};
 pub use proof::{Plan, Proof, ProofError, ProofId};
 pub use publish::{PublishError, publish};
@@ -80,7 +84,7 @@ pub use record::{
     LabelledPosition, ProblemRecord, RecordError, labelled_position, labelled_positions,
     labelled_tree, problem_of, problem_tree, proof_tree, read_problem,
 };
-pub use safety::{NetGuide, SafetyError, SafetyNet, compress};
+pub use safety::{NetGuide, SafetyError, SafetyNet, compress, compress_rows, default_network};
 pub use solver::{Guide, Limits, Solution, Solver, Status, Verdict};
 pub use stats::{Counts, Score, StoneDifference, count_by_size};
 pub use subproblems::{Reach, TreeError, check_label, expand_tree, grow_tree};

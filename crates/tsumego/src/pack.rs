@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use go::{Point, PointSet};
 use thiserror::Error;
 
 use crate::features::{FeatureSet, Planes, features};
@@ -10,6 +11,7 @@ use crate::position::split_mix;
 use crate::problem::Side;
 use crate::record::LabelledPosition;
 use crate::tfrecord::Example;
+use crate::zone::wall_stones;
 
 /// How positions are divided between `main` and `test`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,7 +72,9 @@ impl Split {
 ///
 /// `planes` (y, x, plane), `shape`, `target` (x, y pairs) and `label` are in every version. With 5
 /// and 13 planes `label` is one-hot (unsafe, safe) and `size` is the number of moves; later it is 0
-/// or 1. The versions that tell who starts add `first` (1 if the defender does).
+/// or 1. The versions that tell who starts add `first` (1 if the defender does) and `moves` (x, y
+/// pairs of moves that win for the side that starts; may be empty). Ours adds `ownership`: for every
+/// point 1 if it is certain to be the defender's in the end, 0 if the attacker's, 2 if neither is.
 pub fn example(position: &LabelledPosition, set: FeatureSet) -> Example {
     let planes = features(&position.problem, position.first, set);
     let is_safe = i64::from(position.is_safe);
@@ -91,7 +95,11 @@ pub fn example(position: &LabelledPosition, set: FeatureSet) -> Example {
             example.insert("size".to_owned(), vec![position.size as i64]);
             let defended = position.first == Side::Defender;
             example.insert("first".to_owned(), vec![i64::from(defended)]);
+            example.insert("moves".to_owned(), moves(position));
         }
+    }
+    if set == FeatureSet::Tengen {
+        example.insert("ownership".to_owned(), ownership(position));
     }
     example.insert("planes".to_owned(), planes.values);
     example
@@ -107,5 +115,48 @@ fn target(planes: &Planes) -> Vec<i64> {
         .target
         .iter()
         .flat_map(|&(x, y)| [x as i64, y as i64])
+        .collect()
+}
+
+fn moves(position: &LabelledPosition) -> Vec<i64> {
+    let top = position.problem.board().size().get() - 1;
+    position
+        .moves
+        .iter()
+        .flat_map(|point| [point.x() as i64, (top - point.y()) as i64])
+        .collect()
+}
+
+/// Values of `ownership`.
+pub const DEFENDER_OWNS: i64 = 1;
+/// The attacker's.
+pub const ATTACKER_OWNS: i64 = 0;
+/// Nobody's for certain.
+pub const NOBODY_OWNS: i64 = 2;
+
+/// Who owns what for certain, row by row from the top: the safe wall, whatever lives without
+/// another move, and the target, whose fate the label tells.
+fn ownership(position: &LabelledPosition) -> Vec<i64> {
+    let problem = &position.problem;
+    let board = problem.board();
+    let mut owners = [PointSet::EMPTY; 2];
+    for (side, value) in [
+        (Side::Attacker, ATTACKER_OWNS),
+        (Side::Defender, DEFENDER_OWNS),
+    ] {
+        let life = board.unconditional_life(problem.color(side));
+        owners[value as usize] = life.stones | life.eyes;
+    }
+    let wall = wall_stones(board, problem.target(), problem.defender());
+    owners[ATTACKER_OWNS as usize].extend(wall.iter());
+    owners[usize::from(position.is_safe)].extend(problem.target_stones());
+    let side = board.size().get();
+    let rows = (0..side).rev();
+    rows.flat_map(|y| (0..side).map(move |x| Point::new(x, y)))
+        .map(|point| match owners.map(|owned| owned.contains(point)) {
+            [_, true] => DEFENDER_OWNS,
+            [true, false] => ATTACKER_OWNS,
+            [false, false] => NOBODY_OWNS,
+        })
         .collect()
 }

@@ -2,8 +2,8 @@
 //!
 //! `AB`/`AW` set the stones, `MA` marks the target, `PL` says who plays first, `SQ` adds stones of
 //! the attacker that close holes in the wall. A labelled position also has `TS[1]` if the target is
-//! safe, `AS` for the number of moves available, `DS[1]` if the defender starts, and the name of
-//! the problem it comes from in `GN`.
+//! safe, `AS` for the number of moves available, `DS[1]` if the defender starts, `TR` for moves
+//! that win for the side that starts, and the name of the problem it comes from in `GN`.
 
 use go::sgf::{self, SgfError, Tree};
 use go::{Board, Color, Move, Point, PointSet};
@@ -70,6 +70,9 @@ pub struct LabelledPosition {
     pub is_safe: bool,
     /// Moves available when the position was made.
     pub size: usize,
+    /// Moves with which the side that starts gets what it wants; none if it cannot, need not move,
+    /// or none is known.
+    pub moves: Vec<Point>,
     /// The problem it comes from.
     pub source: String,
 }
@@ -132,6 +135,9 @@ pub fn labelled_tree(position: &LabelledPosition) -> Tree {
     tree.set_text(root, "AS", &position.size.to_string());
     tree.set_text(root, "TS", flag(position.is_safe));
     tree.set_text(root, "DS", flag(position.first == Side::Defender));
+    if !position.moves.is_empty() {
+        tree.set_points(root, "TR", position.moves.iter().copied());
+    }
     tree
 }
 
@@ -161,6 +167,7 @@ pub fn labelled_position(tree: &Tree) -> Result<LabelledPosition, RecordError> {
         first,
         is_safe,
         size,
+        moves: tree.points(root, "TR")?.iter().collect(),
         source: record.name.unwrap_or_default(),
     })
 }
@@ -175,6 +182,7 @@ pub fn labelled_positions(tree: &Tree) -> Result<Vec<LabelledPosition>, RecordEr
         first: Side::Defender,
         is_safe,
         size: attacked.problem.size(Side::Defender),
+        moves: Vec::new(),
         ..attacked.clone()
     };
     Ok(vec![attacked, defended])

@@ -1,12 +1,18 @@
 //! A network that guesses whether a group is safe.
 
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
 use go::{Board, Color, Point, PointSet};
+use net::compact;
 use net::evaluator::Evaluator;
+use net::leela::LoadError;
 use net::network::{Layer, Network};
 use net::plan::{Plan, PlanError};
 use thiserror::Error;
 
-use crate::features::{FeatureSet, features};
+use crate::features::{FeatureSet, Planes, features};
+use crate::frame::{Cell, place_in_window};
 use crate::problem::{Problem, Side};
 use crate::solver::Guide;
 
@@ -19,6 +25,17 @@ const SYMMETRIES: usize = 8;
 /// Why a network cannot judge safety.
 #[derive(Debug, Error)]
 pub enum SafetyError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// What a file holds cannot judge safety.
+    #[error("{}: {reason}", file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        reason: Box<SafetyError>,
+    },
     /// It cannot be run.
     #[error(transparent)]
     Plan(#[from] PlanError),
@@ -35,8 +52,16 @@ pub enum SafetyError {
         width: usize,
     },
     /// It has no output for safety.
-    #[error("the network has no output named \"safe\" or \"value\" of one number")]
+    #[error(
+        "the network has no output named \"safe\" or \"value\" of one number, or of one for each point of its window"
+    )]
     Output,
+}
+
+/// The network to use when none is named: the one that is compiled in.
+pub fn default_network() -> Network {
+    const BYTES: &[u8] = include_bytes!("../../../nets/safety.net");
+    compact::read(BYTES).expect("the network inside the program is checked by its tests")
 }
 
 /// A safety network, ready to be asked.
@@ -44,10 +69,21 @@ pub struct SafetyNet {
     plan: Plan,
     set: FeatureSet,
     window: usize,
-    safe_at: usize,
+    safe: Range<usize>,
 }
 
 impl SafetyNet {
+    /// The network in a file, or [the one inside the program](default_network) if none is named.
+    pub fn find(file: Option<&Path>, set: Option<FeatureSet>) -> Result<SafetyNet, SafetyError> {
+        let Some(file) = file else {
+            return SafetyNet::new(&default_network(), set);
+        };
+        SafetyNet::new(&net::file::load(file)?, set).map_err(|reason| SafetyError::File {
+            file: file.to_owned(),
+            reason: Box::new(reason),
+        })
+    }
+
     /// Prepares a network. Its input says which planes it wants; `set` overrules that where two
     /// sets have the same number.
     pub fn new(network: &Network, set: Option<FeatureSet>) -> Result<SafetyNet, SafetyError> {
@@ -66,17 +102,16 @@ impl SafetyNet {
             .ok_or_else(wrong)?;
         let plan = Plan::new(network)?;
         let shape = plan.shape();
-        let safe_at = SAFE_OUTPUTS
+        let safe = SAFE_OUTPUTS
             .iter()
             .find_map(|name| shape.output(name))
-            .filter(|range| range.len() == 1)
-            .ok_or(SafetyError::Output)?
-            .start;
+            .filter(|range| [1, input.area()].contains(&range.len()))
+            .ok_or(SafetyError::Output)?;
         Ok(SafetyNet {
             plan,
             set,
             window: input.width,
-            safe_at,
+            safe,
         })
     }
 
@@ -85,30 +120,59 @@ impl SafetyNet {
         self.set
     }
 
-    /// The chance that the target is safe. With `average`, over all its stones and symmetries;
-    /// without, one look from the first stone, as the original did.
+    /// The chance that the target is safe. With `average`, over all symmetries (and, for networks
+    /// that look from one stone of the target, over its stones); without, after one look.
     pub fn chance_of_life(&self, problem: &Problem, first: Side, average: bool) -> f32 {
         let planes = features(problem, first, self.set);
-        let row = self.plan.shape().input_len();
-        let mut input = Vec::new();
-        if average {
-            for &stone in &planes.target {
-                for symmetry in 0..SYMMETRIES {
-                    input.extend(planes.window(stone, self.window, symmetry));
-                }
-            }
-        } else {
-            let top = problem.board().size().get() - 1;
-            let stone = problem.target()[0];
-            let centre = (stone.x(), top - stone.y());
-            input.extend(planes.window(centre, self.window, 0));
+        let looks = self.looks(problem, &planes, average);
+        let shape = self.plan.shape();
+        let mut input = Vec::with_capacity(looks.len() * shape.input_len());
+        for &(centre, symmetry) in &looks {
+            input.extend(planes.window(centre, self.window, symmetry));
         }
-        let looks = input.len() / row;
-        let width = self.plan.shape().output_len();
-        let mut outputs = vec![0.0; looks * width];
+        let width = shape.output_len();
+        let mut outputs = vec![0.0; looks.len() * width];
         self.plan.evaluate(&input, &mut outputs);
-        let chances = outputs.chunks(width).map(|output| output[self.safe_at]);
-        chances.sum::<f32>() / looks as f32
+        let chances = outputs.chunks(width).zip(&looks);
+        let sum: f32 = chances
+            .map(|(output, &look)| self.chance_in(&output[self.safe.clone()], &planes, look))
+            .sum();
+        sum / looks.len() as f32
+    }
+
+    /// Centres and symmetries of the windows to look through.
+    fn looks(&self, problem: &Problem, planes: &Planes, average: bool) -> Vec<(Cell, usize)> {
+        let symmetries = 0..if average { SYMMETRIES } else { 1 };
+        let centres = match self.set {
+            FeatureSet::Tengen => vec![planes.centre(self.window)],
+            _ if average => planes.target.clone(),
+            _ => {
+                let top = problem.board().size().get() - 1;
+                let stone = problem.target()[0];
+                vec![(stone.x(), top - stone.y())]
+            }
+        };
+        centres
+            .into_iter()
+            .flat_map(|centre| symmetries.clone().map(move |symmetry| (centre, symmetry)))
+            .collect()
+    }
+
+    /// The chance in one look's output: its only number, or the mean over the target's stones.
+    fn chance_in(&self, safe: &[f32], planes: &Planes, (centre, symmetry): (Cell, usize)) -> f32 {
+        const NO_OPINION: f32 = 0.5;
+        if let [chance] = safe {
+            return *chance;
+        }
+        let stones = planes.target.iter();
+        let chances: Vec<f32> = stones
+            .filter_map(|&stone| place_in_window(stone, centre, self.window, symmetry))
+            .map(|place| safe[place])
+            .collect();
+        if chances.is_empty() {
+            return NO_OPINION;
+        }
+        chances.iter().sum::<f32>() / chances.len() as f32
     }
 }
 
@@ -163,6 +227,29 @@ pub fn compress(network: &mut Network, bits: u32) {
     let round = |weight: &mut f32| *weight = ((*weight * steps).round() / steps).clamp(-1.0, 1.0);
     for_each_layer(network, &mut |weights, bias| {
         weights.iter_mut().chain(bias).for_each(round);
+    });
+}
+
+/// Rounds every weight to `bits` bits, each row of weights (those of one output) in steps of its own
+/// largest one, as our files keep them; biases stay, since they are few. Below two bits nothing
+/// changes.
+pub fn compress_rows(network: &mut Network, bits: u32) {
+    if bits < 2 {
+        return;
+    }
+    let levels = f32::from((1u16 << (bits - 1).min(15)) - 1);
+    for_each_layer(network, &mut |weights, bias| {
+        let row_length = weights.len() / bias.len().max(1);
+        for row in weights.chunks_mut(row_length.max(1)) {
+            let largest = row
+                .iter()
+                .fold(0.0, |most: f32, weight| most.max(weight.abs()));
+            let step = largest / levels;
+            if step > 0.0 {
+                row.iter_mut()
+                    .for_each(|weight| *weight = (*weight / step).round() * step);
+            }
+        }
     });
 }
 

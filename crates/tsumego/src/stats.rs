@@ -14,6 +14,16 @@ pub struct Counts {
     pub unsafe_: usize,
 }
 
+impl Counts {
+    fn add(&mut self, is_safe: bool) {
+        if is_safe {
+            self.safe += 1;
+        } else {
+            self.unsafe_ += 1;
+        }
+    }
+}
+
 /// Labels by the number of moves available.
 pub fn count_by_size<'a>(
     positions: impl IntoIterator<Item = &'a LabelledPosition>,
@@ -21,11 +31,7 @@ pub fn count_by_size<'a>(
     let mut sizes: BTreeMap<usize, Counts> = BTreeMap::new();
     for position in positions {
         let counts = sizes.entry(position.size).or_default();
-        if position.is_safe {
-            counts.safe += 1;
-        } else {
-            counts.unsafe_ += 1;
-        }
+        counts.add(position.is_safe);
     }
     sizes
 }
@@ -34,23 +40,47 @@ pub fn count_by_size<'a>(
 /// and who starts. Whatever it scores is not reading.
 #[derive(Default)]
 pub struct StoneDifference {
-    votes: HashMap<(String, i32, bool), i32>,
+    labels: HashMap<(String, i32, bool), Counts>,
 }
 
 impl StoneDifference {
     /// Learns from positions.
     pub fn fit<'a>(positions: impl IntoIterator<Item = &'a LabelledPosition>) -> StoneDifference {
-        let mut votes = HashMap::new();
+        let mut fitted = StoneDifference::default();
         for position in positions {
-            let vote = if position.is_safe { 1 } else { -1 };
-            *votes.entry(Self::key(position)).or_insert(0) += vote;
+            fitted.add(position);
         }
-        StoneDifference { votes }
+        fitted
+    }
+
+    /// Learns from one more position.
+    pub fn add(&mut self, position: &LabelledPosition) {
+        self.labels
+            .entry(Self::key(position))
+            .or_default()
+            .add(position.is_safe);
     }
 
     /// Its answer; unsafe where it has seen nothing.
     pub fn is_safe(&self, position: &LabelledPosition) -> bool {
-        self.votes.get(&Self::key(position)).is_some_and(|&v| v > 0)
+        let counts = self.labels.get(&Self::key(position));
+        counts.is_some_and(|counts| counts.safe > counts.unsafe_)
+    }
+
+    /// How it scores on what it has learnt from.
+    pub fn score(&self) -> Score {
+        let mut score = Score::default();
+        for counts in self.labels.values() {
+            let says_safe = counts.safe > counts.unsafe_;
+            score.safe.0 += counts.safe;
+            score.unsafe_.0 += counts.unsafe_;
+            if says_safe {
+                score.safe.1 += counts.safe;
+            } else {
+                score.unsafe_.1 += counts.unsafe_;
+            }
+        }
+        score
     }
 
     fn key(position: &LabelledPosition) -> (String, i32, bool) {

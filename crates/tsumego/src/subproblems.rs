@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use go::sgf::{NodeId, Tree};
-use go::{Board, Move};
+use go::{Board, Move, Point};
 use thiserror::Error;
 
 use crate::canon::canonical_name;
@@ -58,8 +58,17 @@ pub enum TreeError {
     },
 }
 
+/// Properties of a node for each side that may start: whether the target is safe then, and a move
+/// that wins for that side.
+fn properties(first: Side) -> (&'static str, &'static str) {
+    match first {
+        Side::Attacker => (ATTACKER_STARTS, "MS"),
+        Side::Defender => (DEFENDER_STARTS, "MD"),
+    }
+}
+
 /// Grows the tree of positions around a problem, labelled in `TS` (attacker starts) and `TD`
-/// (defender starts).
+/// (defender starts), with a winning move of the side that starts in `MS` and `MD`.
 pub fn grow_tree(problem: &Problem, name: &str, reach: &Reach, limits: &Limits) -> Tree {
     let mut tree = problem_tree(problem, name);
     let root = tree.root();
@@ -140,11 +149,8 @@ pub fn expand_tree(tree: &Tree, first: &[Side]) -> Result<Vec<LabelledPosition>,
             continue;
         };
         for &side in first {
-            let name = match side {
-                Side::Attacker => ATTACKER_STARTS,
-                Side::Defender => DEFENDER_STARTS,
-            };
-            let is_safe = match tree.text(node, name) {
+            let (safe_name, move_name) = properties(side);
+            let is_safe = match tree.text(node, safe_name) {
                 Some("1") => true,
                 Some("0") => false,
                 _ => return Err(fail("has no label TS or TD")),
@@ -162,6 +168,11 @@ pub fn expand_tree(tree: &Tree, first: &[Side]) -> Result<Vec<LabelledPosition>,
                 problem,
                 first: side,
                 is_safe,
+                moves: tree
+                    .points(node, move_name)
+                    .map_err(RecordError::from)?
+                    .iter()
+                    .collect(),
                 source: source.clone(),
             });
         }
@@ -183,28 +194,45 @@ pub fn check_label(position: &LabelledPosition, limits: &Limits) -> Option<bool>
     }
 }
 
+/// What a solver says of a position, for each side that may start.
 #[derive(Clone, Copy)]
 struct Labels {
     attacker_starts: bool,
     defender_starts: bool,
+    winning_moves: [Option<Point>; 2],
 }
 
 fn label(solver: &mut Solver, problem: &Problem) -> Option<Labels> {
-    let mut is_safe = |first| match solver.solve(problem, first, Ko::ATTACKER).verdict {
-        Verdict::Safe => Some(true),
-        Verdict::Unsafe => Some(false),
-        Verdict::Unknown => None,
+    let mut answer = |first| {
+        let solution = solver.solve(problem, first, Ko::ATTACKER);
+        match solution.verdict {
+            Verdict::Safe => Some((true, solution.first_move)),
+            Verdict::Unsafe => Some((false, solution.first_move)),
+            Verdict::Unknown => None,
+        }
     };
+    let (attacker_starts, attack) = answer(Side::Attacker)?;
+    let (defender_starts, defence) = answer(Side::Defender)?;
     Some(Labels {
-        attacker_starts: is_safe(Side::Attacker)?,
-        defender_starts: is_safe(Side::Defender)?,
+        attacker_starts,
+        defender_starts,
+        winning_moves: [attack, defence],
     })
 }
 
 fn set_labels(tree: &mut Tree, node: NodeId, labels: Labels) {
-    let flag = |is_safe: bool| if is_safe { "1" } else { "0" };
-    tree.set_text(node, ATTACKER_STARTS, flag(labels.attacker_starts));
-    tree.set_text(node, DEFENDER_STARTS, flag(labels.defender_starts));
+    let answers = [labels.attacker_starts, labels.defender_starts];
+    for ((first, is_safe), winning) in Side::BOTH
+        .into_iter()
+        .zip(answers)
+        .zip(labels.winning_moves)
+    {
+        let (safe_name, move_name) = properties(first);
+        tree.set_text(node, safe_name, if is_safe { "1" } else { "0" });
+        if let Some(point) = winning {
+            tree.set_points(node, move_name, [point]);
+        }
+    }
 }
 
 /// Every move of a side in the zone that leaves the target on the board.

@@ -45,8 +45,12 @@ const MASK_DELTA: u32 = 0xa282_ead8;
 /// The Castagnoli polynomial, bits reversed.
 const CASTAGNOLI: u32 = 0x82f6_3b78;
 
-const CRC_TABLE: [u32; 256] = {
-    let mut table = [0; 256];
+/// Bytes that the checksum takes at once: records are large and there are many of them.
+const STRIDE: usize = 8;
+
+/// Table `n` moves a byte `n` further places through the remainder.
+const CRC_TABLES: [[u32; 256]; STRIDE] = {
+    let mut tables = [[0; 256]; STRIDE];
     let mut byte = 0;
     while byte < 256 {
         let mut crc = byte as u32;
@@ -59,15 +63,33 @@ const CRC_TABLE: [u32; 256] = {
             };
             bit += 1;
         }
-        table[byte] = crc;
+        tables[0][byte] = crc;
         byte += 1;
     }
-    table
+    let mut table = 1;
+    while table < STRIDE {
+        let mut byte = 0;
+        while byte < 256 {
+            let before = tables[table - 1][byte];
+            tables[table][byte] = before >> 8 ^ tables[0][(before & 0xff) as usize];
+            byte += 1;
+        }
+        table += 1;
+    }
+    tables
 };
 
 fn crc32c(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0, |crc: u32, &byte| {
-        crc >> 8 ^ CRC_TABLE[(crc as u8 ^ byte) as usize]
+    let (strides, rest) = bytes.as_chunks::<STRIDE>();
+    let whole = strides.iter().fold(!0, |crc: u32, stride| {
+        let mixed = u64::from_le_bytes(*stride) ^ u64::from(crc);
+        let taken = mixed.to_le_bytes().into_iter().rev();
+        taken
+            .zip(&CRC_TABLES)
+            .fold(0, |sum, (byte, table)| sum ^ table[byte as usize])
+    });
+    !rest.iter().fold(whole, |crc, &byte| {
+        crc >> 8 ^ CRC_TABLES[0][(crc as u8 ^ byte) as usize]
     })
 }
 
@@ -86,43 +108,96 @@ pub fn write_record(out: &mut impl Write, example: &Example) -> io::Result<()> {
     out.write_all(&masked(&payload))
 }
 
-/// Reads all records of a file.
-pub fn read_records(mut input: impl Read) -> Result<Vec<Example>, RecordFileError> {
-    let mut bytes = Vec::new();
-    input.read_to_end(&mut bytes)?;
-    let mut rest = bytes.as_slice();
-    let mut examples = Vec::new();
-    while !rest.is_empty() {
-        let record = examples.len() + 1;
-        let mut take = |count: usize| {
-            let (head, tail) = rest.split_at_checked(count)?;
-            rest = tail;
-            Some(head)
-        };
-        let truncated = || RecordFileError::Truncated { record };
-        let length = take(8).ok_or_else(truncated)?;
-        let length_sum = take(4).ok_or_else(truncated)?;
-        if length_sum != masked(length) {
-            return Err(RecordFileError::Checksum {
-                record,
-                part: "length",
-            });
-        }
-        let size = length
-            .iter()
-            .rev()
-            .fold(0u64, |n, &b| n << 8 | u64::from(b));
-        let size = usize::try_from(size).map_err(|_| truncated())?;
-        let payload = take(size).ok_or_else(truncated)?;
-        if take(4).ok_or_else(truncated)? != masked(payload) {
-            return Err(RecordFileError::Checksum {
-                record,
-                part: "payload",
-            });
-        }
-        examples.push(decode(payload).ok_or(RecordFileError::Payload { record })?);
+/// Reads all records of a file; the first that is damaged ends it.
+pub fn read_records(input: impl Read) -> Result<Vec<Example>, RecordFileError> {
+    records(input).collect()
+}
+
+/// The records of a file, one after the other. After a record that is no example the next one
+/// follows; after damage nothing does, since nobody knows where the next one starts.
+pub fn records<R: Read>(input: R) -> Records<R> {
+    Records {
+        input,
+        payload: Vec::new(),
+        record: 0,
+        has_ended: false,
     }
-    Ok(examples)
+}
+
+/// See [`records`].
+pub struct Records<R> {
+    input: R,
+    payload: Vec<u8>,
+    record: usize,
+    has_ended: bool,
+}
+
+/// Bytes of a length, and of a checksum.
+const LENGTH_BYTES: usize = 8;
+const SUM_BYTES: usize = 4;
+
+impl<R: Read> Records<R> {
+    /// The next payload into `payload`; false at the end of the file.
+    fn advance(&mut self) -> Result<bool, RecordFileError> {
+        let record = self.record;
+        let mut head = Vec::new();
+        self.take(LENGTH_BYTES + SUM_BYTES, &mut head)?;
+        if head.is_empty() {
+            return Ok(false);
+        }
+        let truncated = || RecordFileError::Truncated { record };
+        let wrong = |part| RecordFileError::Checksum { record, part };
+        let (length, sum) = head
+            .split_first_chunk::<LENGTH_BYTES>()
+            .filter(|(_, sum)| sum.len() == SUM_BYTES)
+            .ok_or_else(truncated)?;
+        if sum != masked(length) {
+            return Err(wrong("length"));
+        }
+        let size = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| truncated())?;
+        let mut payload = std::mem::take(&mut self.payload);
+        payload.clear();
+        self.take(size.saturating_add(SUM_BYTES), &mut payload)?;
+        if payload.len() != size + SUM_BYTES {
+            return Err(truncated());
+        }
+        if payload[size..] != masked(&payload[..size]) {
+            return Err(wrong("payload"));
+        }
+        payload.truncate(size);
+        self.payload = payload;
+        Ok(true)
+    }
+
+    /// Up to `count` bytes; fewer at the end of the file.
+    fn take(&mut self, count: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        self.input.by_ref().take(count as u64).read_to_end(bytes)
+    }
+}
+
+impl<R: Read> Iterator for Records<R> {
+    type Item = Result<Example, RecordFileError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.has_ended {
+            return None;
+        }
+        self.record += 1;
+        match self.advance() {
+            Ok(true) => {
+                let record = self.record;
+                Some(decode(&self.payload).ok_or(RecordFileError::Payload { record }))
+            }
+            Ok(false) => {
+                self.has_ended = true;
+                None
+            }
+            Err(error) => {
+                self.has_ended = true;
+                Some(Err(error))
+            }
+        }
+    }
 }
 
 /// Wire types and field numbers of `tf.train.Example`: every field used is number 1 or 3.
@@ -207,7 +282,15 @@ fn take_field<'a>(bytes: &mut &'a [u8], tag: u8) -> Option<&'a [u8]> {
     Some(content)
 }
 
+#[inline]
 fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
+    // Planes are small numbers, most of them a byte each.
+    if let Some((&byte, rest)) = bytes.split_first()
+        && byte < 0x80
+    {
+        *bytes = rest;
+        return Some(u64::from(byte));
+    }
     let mut value = 0;
     for shift in (0..u64::BITS).step_by(7) {
         let (&byte, rest) = bytes.split_first()?;

@@ -1,7 +1,7 @@
 //! Training networks that say whether a group is safe.
 
+pub mod example;
 pub mod model;
-pub mod records;
 
 use std::fs;
 use std::io;
@@ -14,9 +14,10 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tsumego::place_in_window;
 
+use self::example::{Place, SafetyExample};
 use self::model::{MOVE_HEAD, OWNERSHIP_HEAD, SAFE_HEAD, SafetyDesign, SafetyShape};
-use self::records::{Place, SafetyExample};
 use crate::batch::{Batch, Shape};
 use crate::go_task::games::LoadReport;
 use crate::history::Part;
@@ -105,6 +106,8 @@ pub struct SafetyTask {
     train: Vec<SafetyExample>,
     test: Vec<SafetyExample>,
     order: Shuffle,
+    /// The test's order: neighbours in a file come from one problem, and a test may take but a few of them.
+    test_order: Shuffle,
     report: LoadReport,
     input: Batch,
     /// Whether safe, a sample each; and for our network a point each, not a number where no target stone is.
@@ -115,6 +118,10 @@ pub struct SafetyTask {
     row: Vec<f32>,
 }
 
+/// Ways to turn a window.
+const SYMMETRIES: usize = 8;
+/// The same test, whatever the training's seed.
+const TEST_SEED: u64 = 1;
 /// What is measured.
 const MEASURES: [&str; 5] = [
     "loss",
@@ -123,8 +130,6 @@ const MEASURES: [&str; 5] = [
     "move accuracy",
     "ownership accuracy",
 ];
-/// Counts in planes are divided by this, as the player divides them.
-const LARGEST_COUNT: f32 = 8.0;
 
 impl SafetyTask {
     /// Reads the data and makes a network with random weights.
@@ -133,19 +138,19 @@ impl SafetyTask {
         let mut read = |files: &[PathBuf]| -> Result<Vec<SafetyExample>, DataError> {
             let mut all = Vec::new();
             for file in files {
-                all.extend(records::read_file(file, &mut report)?);
+                all.extend(example::read_file(file, &mut report)?);
             }
             Ok(all)
         };
         let mut train = read(&settings.data.train)?;
         let mut test = read(&settings.data.test)?;
         if settings.network.planes == 0 {
-            settings.network.planes = train.first().map_or(0, |example| example.planes);
+            settings.network.planes = train.first().map_or(0, |example| example.set.planes());
         }
         let planes = settings.network.planes;
         for (part, examples) in [("training", &mut train), ("test", &mut test)] {
             let before = examples.len();
-            examples.retain(|example| example.planes == planes);
+            examples.retain(|example| example.set.planes() == planes);
             for _ in examples.len()..before {
                 report.skip(
                     &format!("another number of planes than {planes}"),
@@ -179,6 +184,7 @@ impl SafetyTask {
         Ok(Self {
             model: model::build(settings.network, seed, settings.training.threads),
             order: Shuffle::new(train.len() as u64, mix(seed)),
+            test_order: Shuffle::new(test.len().max(1) as u64, TEST_SEED),
             train,
             test,
             report,
@@ -212,31 +218,18 @@ impl SafetyTask {
         model::to_network(&self.model, self.settings.network)
     }
 
-    fn write(&mut self, part: Part, at: usize, centre: usize, symmetry: u8, index: usize) {
+    /// Sample `index` of the batch: example `at`, seen from stone `pick` of the target where that matters, turned.
+    fn write(&mut self, part: Part, at: usize, pick: usize, symmetry: usize, index: usize) {
         let example = match part {
             Part::Train => &self.train[at],
             Part::Test => &self.test[at],
         };
         let window = self.settings.network.window;
-        let points = window * window;
-        let centre = example.target[centre % example.target.len()];
-        let place = |spot: Place| in_window(spot, centre, window, symmetry);
-        self.row.fill(0.0);
-        for &(number, value) in &example.values {
-            let (point, plane) = (
-                number as usize / example.planes,
-                number as usize % example.planes,
-            );
-            let spot = ((point % example.width) as u8, (point / example.width) as u8);
-            if let Some(cell) = place(spot) {
-                let count = !(0..=1).contains(&value);
-                self.row[plane * points + cell] = if count {
-                    f32::from(value) / LARGEST_COUNT
-                } else {
-                    f32::from(value)
-                };
-            }
-        }
+        let centre = example.centre(window, pick);
+        let place = |(x, y): Place| {
+            place_in_window((usize::from(x), usize::from(y)), centre, window, symmetry)
+        };
+        example.show(centre, window, symmetry, &mut self.row);
         self.input.set_plain(index, &self.row);
         let label = f32::from(u8::from(example.is_safe));
         self.labels[index] = label;
@@ -257,33 +250,12 @@ impl SafetyTask {
         }
         let ownership = self.ownership.sample_mut(index);
         ownership.fill(f32::NAN);
-        if let Some(owners) = &example.ownership {
-            for (point, &owner) in owners.iter().enumerate() {
-                let spot = ((point % example.width) as u8, (point / example.width) as u8);
-                if let (Some(cell), 0 | 1) = (place(spot), owner) {
-                    ownership[cell] = f32::from(owner);
-                }
+        for &(spot, is_defenders) in &example.owned {
+            if let Some(cell) = place(spot) {
+                ownership[cell] = f32::from(u8::from(is_defenders));
             }
         }
     }
-}
-
-/// Where a spot falls in the window around `centre`, turned: bit 2 of the symmetry transposes, the rest are quarter turns.
-fn in_window(spot: Place, centre: Place, window: usize, symmetry: u8) -> Option<usize> {
-    let reach = (window / 2) as isize;
-    let (mut x, mut y) = (
-        spot.0 as isize - centre.0 as isize,
-        spot.1 as isize - centre.1 as isize,
-    );
-    if symmetry & 4 != 0 {
-        std::mem::swap(&mut x, &mut y);
-    }
-    for _ in 0..symmetry & 3 {
-        (x, y) = (-y, x);
-    }
-    let inside =
-        |value: isize| (-reach..=reach).contains(&value) && value + reach < window as isize;
-    (inside(x) && inside(y)).then(|| (y + reach) as usize * window + (x + reach) as usize)
 }
 
 impl Task for SafetyTask {
@@ -332,14 +304,17 @@ impl Task for SafetyTask {
         for index in 0..samples {
             let place = first + index as u64;
             match part {
-                Part::Test => self.write(part, place as usize, 0, 0, index),
+                Part::Test => {
+                    let at = self.test_order.at(place) as usize;
+                    self.write(part, at, 0, 0, index);
+                }
                 Part::Train => {
-                    let (centre, symmetry) = (
+                    let (pick, symmetry) = (
                         random.random_range(0..usize::MAX),
-                        random.random_range(0..8),
+                        random.random_range(0..SYMMETRIES),
                     );
                     let at = self.order.at(place) as usize;
-                    self.write(part, at, centre, symmetry, index);
+                    self.write(part, at, pick, symmetry, index);
                 }
             }
         }
@@ -418,17 +393,23 @@ impl Task for SafetyTask {
     }
 }
 
-/// How often the mean logit over the target's stones is on the label's side.
+/// How often the mean chance over the target's stones is on the label's side: what the player goes by.
 fn judged(outputs: &Batch, safe: &Batch, labels: &[f32]) -> Tally {
     let mut right = Tally::default();
     for (index, &label) in labels.iter().enumerate() {
-        let stones = outputs
+        let chances = outputs
             .sample(index)
             .iter()
             .zip(safe.sample(index))
-            .filter(|(_, truth)| !truth.is_nan());
-        let sum: f32 = stones.map(|(logit, _)| logit).sum();
-        right.add(f64::from(u8::from((sum > 0.0) == (label > 0.5))));
+            .filter(|(_, truth)| !truth.is_nan())
+            .map(|(&logit, _)| Squash::Sigmoid.at(logit).0);
+        let (mut sum, mut stones) = (0.0, 0.0);
+        for chance in chances {
+            sum += chance;
+            stones += 1.0;
+        }
+        let says_safe = 2.0 * sum > stones;
+        right.add(f64::from(u8::from(says_safe == (label > 0.5))));
     }
     right
 }
@@ -449,8 +430,9 @@ pub fn find_files(path: &Path) -> Result<Vec<PathBuf>, DataError> {
             error,
         })?;
     files.retain(|file| {
-        file.extension()
-            .is_some_and(|kind| kind == "tfrecords" || kind == "tfrecord")
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        name.ends_with(".tfrecords") || name.ends_with(".tfrecord")
     });
     files.sort();
     Ok(files)

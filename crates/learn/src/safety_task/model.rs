@@ -48,10 +48,11 @@ pub struct SafetyShape {
 }
 
 impl Default for SafetyShape {
+    /// A window of 11 shows every fight of nine rows with its wall, and three tiles of four rows compute it.
     fn default() -> Self {
         Self {
             design: SafetyDesign::Ours,
-            window: 15,
+            window: 11,
             planes: 0,
             blocks: 4,
             filters: 48,

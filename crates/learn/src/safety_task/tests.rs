@@ -1,52 +1,25 @@
 //! The safety training: records in, three designs, networks out.
 
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use tsumego::tfrecord::{Example, write_record};
+use tsumego::{
+    FeatureSet, LabelledPosition, Limits, Reach, Recipe, SafetyNet, Side, expand_tree, features,
+    generate, grow_tree,
+};
+
 use super::*;
-use crate::events::checksum;
 use crate::trainer;
 
-fn varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-fn field(out: &mut Vec<u8>, number: u64, bytes: &[u8]) {
-    varint(out, number << 3 | 2);
-    varint(out, bytes.len() as u64);
-    out.extend(bytes);
-}
-
-/// A framed `tf.train.Example` of whole-number lists, written by the published format.
-fn record(features: &[(&str, Vec<i64>)]) -> Vec<u8> {
-    let mut map = Vec::new();
-    for (name, numbers) in features {
-        let mut packed = Vec::new();
-        numbers
-            .iter()
-            .for_each(|&number| varint(&mut packed, number as u64));
-        let (mut list, mut feature, mut entry) = (Vec::new(), Vec::new(), Vec::new());
-        field(&mut list, 1, &packed);
-        field(&mut feature, 3, &list);
-        field(&mut entry, 1, name.as_bytes());
-        field(&mut entry, 2, &feature);
-        field(&mut map, 1, &entry);
-    }
-    let mut example = Vec::new();
-    field(&mut example, 1, &map);
-    let masked = |bytes: &[u8]| {
-        checksum(bytes)
-            .rotate_right(15)
-            .wrapping_add(0xa282_ead8)
-            .to_le_bytes()
-    };
-    let length = (example.len() as u64).to_le_bytes();
-    let mut framed = length.to_vec();
-    framed.extend(masked(&length));
-    framed.extend(&example);
-    framed.extend(masked(&example));
-    framed
+fn record(lists: &[(&str, Vec<i64>)]) -> Vec<u8> {
+    let lists = lists
+        .iter()
+        .map(|(name, numbers)| ((*name).to_owned(), numbers.clone()));
+    let mut bytes = Vec::new();
+    write_record(&mut bytes, &Example::from_iter(lists)).unwrap();
+    bytes
 }
 
 /// Positions of a 7x7 board with a ring: safe when the target has two stones.
@@ -188,7 +161,7 @@ fn symmetries_turn_planes_targets_and_moves_together() {
     let mut task = SafetyTask::new(settings(SafetyDesign::Ours, &path)).unwrap();
     task.load(Part::Train, 0, 8).unwrap();
     let points = 81;
-    for symmetry in 0..8 {
+    for symmetry in 0..SYMMETRIES {
         for at in 0..8 {
             task.write(Part::Train, at, at, symmetry, at);
             let planes = task.input.plain(at);
@@ -233,11 +206,116 @@ fn damaged_and_foreign_records_are_counted() {
     bytes.extend(&bytes.clone()[..good / 2 + 3]);
     fs::write(&path, bytes).unwrap();
     let mut report = LoadReport::default();
-    let examples = records::read_file(&path, &mut report).unwrap();
+    let examples = example::read_file(&path, &mut report).unwrap();
     assert!(examples.len() >= 14, "{}", examples.len());
     assert_eq!(report.skipped_games(), 3, "{report:?}");
     let error = SafetyTask::new(settings(SafetyDesign::Dense, &folder.path().join("none")))
         .err()
         .unwrap();
     assert!(error.to_string().starts_with("cannot read"), "{error}");
+}
+
+/// A few generated problems and the positions around them.
+fn positions() -> Vec<LabelledPosition> {
+    let recipe = Recipe {
+        smallest: 4,
+        largest: 7,
+        most_nodes: 2_000,
+        ..Recipe::default()
+    };
+    let reach = Reach {
+        most: 25,
+        ..Reach::default()
+    };
+    let problems = (0..).filter_map(|number| generate(&recipe, number));
+    problems
+        .take(12)
+        .flat_map(|found| {
+            let name = found.number.to_string();
+            let tree = grow_tree(&found.problem, &name, &reach, &Limits::default());
+            expand_tree(&tree, &Side::BOTH).unwrap()
+        })
+        .collect()
+}
+
+fn packed(positions: &[LabelledPosition], set: FeatureSet, path: &Path) {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+    for position in positions {
+        write_record(&mut packer, &tsumego::example(position, set)).unwrap();
+    }
+    packer.flush().unwrap();
+    fs::write(path, packer.finish().unwrap()).unwrap();
+}
+
+#[test]
+fn generated_problems_become_a_network_that_the_player_loads() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("main.tfrecords.gz");
+    let positions = positions();
+    assert!(positions.iter().any(|position| !position.moves.is_empty()));
+    for (design, set) in [
+        (SafetyDesign::Pooled, FeatureSet::Original5),
+        (SafetyDesign::Dense, FeatureSet::Original13),
+        (SafetyDesign::Ours, FeatureSet::Tengen),
+    ] {
+        packed(&positions, set, &path);
+        let mut settings = settings(design, &path);
+        settings.training.steps = 20;
+        let mut task = SafetyTask::new(settings.clone()).unwrap();
+        assert_eq!(task.positions().0, positions.len(), "{:?}", task.report());
+        let out = tempfile::tempdir().unwrap();
+        trainer::train(&mut task, &settings.training, out.path(), &mut |_| true).unwrap();
+        let Some(network) = task.network() else {
+            continue;
+        };
+        let net = SafetyNet::new(&network, None).unwrap();
+        the_player_sees_what_was_trained_on(&mut task, &net, &positions);
+    }
+}
+
+/// Planes and answers of the player are those of the training.
+fn the_player_sees_what_was_trained_on(
+    task: &mut SafetyTask,
+    net: &SafetyNet,
+    positions: &[LabelledPosition],
+) {
+    const CHECKED: usize = 16;
+    let window = task.settings.network.window;
+    task.load(Part::Test, 0, CHECKED).unwrap();
+    for (at, position) in positions.iter().enumerate().take(CHECKED) {
+        let planes = features(&position.problem, position.first, net.feature_set());
+        for symmetry in 0..SYMMETRIES {
+            task.write(Part::Test, at, 0, symmetry, at);
+            let seen = planes.window(planes.centre(window), window, symmetry);
+            assert_eq!(task.input.plain(at), seen, "{symmetry}");
+        }
+        // The player looks from the stone that is marked, the training from any.
+        if net.feature_set() == FeatureSet::Tengen {
+            task.write(Part::Test, at, 0, 0, at);
+        } else {
+            let top = position.problem.board().size().get() - 1;
+            let stone = position.problem.target()[0];
+            let stone = (stone.x() as u8, (top - stone.y()) as u8);
+            let pick = task.test[at].target.iter().position(|&s| s == stone);
+            task.write(Part::Test, at, pick.unwrap(), 0, at);
+        }
+    }
+    task.forward(Mode::Evaluate);
+    for (at, position) in positions.iter().enumerate().take(CHECKED) {
+        let logits = task.model.output(SAFE_HEAD).sample(at);
+        let chance = |logit: f32| 1.0 / (1.0 + (-logit).exp());
+        let expected = match task.settings.network.design {
+            SafetyDesign::Ours => {
+                let truth = task.safe.sample(at);
+                let stones: Vec<usize> = (0..window * window)
+                    .filter(|&cell| !truth[cell].is_nan())
+                    .collect();
+                let sum: f32 = stones.iter().map(|&cell| chance(logits[cell])).sum();
+                sum / stones.len() as f32
+            }
+            _ => chance(logits[0]),
+        };
+        let said = net.chance_of_life(&position.problem, position.first, false);
+        assert!((said - expected).abs() < 1e-4, "{said} {expected}");
+    }
 }

@@ -37,3 +37,16 @@ pub fn progress(steps: usize, unit: &'static str) -> ProgressBar {
         Err(_) => bar,
     }
 }
+
+/// The same where nobody knows how many steps there are.
+pub fn spinner(unit: &'static str) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template(&format!("{{spinner}} {{pos}} {unit}, {{elapsed}}"));
+    let bar = ProgressBar::no_length();
+    match style {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

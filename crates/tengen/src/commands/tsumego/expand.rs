@@ -2,16 +2,20 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use tsumego::{Side, canonical_name, expand_tree, labelled_tree};
+use rayon::prelude::*;
+use tsumego::{Side, TreeError, canonical_name, expand_tree, labelled_tree};
 
-use super::files::{Games, complain, exit_code, read_games, write_whole};
-use crate::commands::terminal::progress;
+use super::files::{WholeFile, complain, exit_code, for_each_games, write_whole};
+use crate::commands::terminal::spinner;
 
-/// Play trees out: one labelled position a node, with TS, AS, MA, DS and the problem's name in GN.
+/// Play trees out: one labelled position a node, with TS, AS, MA, DS, TR and the problem's name in GN.
+///
+/// A position that more than one problem leads to is written once, for the first of them.
 ///
 /// Example: tengen tsumego expand trees.sgf --out positions.sgf
 #[derive(clap::Args)]
@@ -37,45 +41,60 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         "defender" => &[Side::Defender],
         _ => &Side::BOTH,
     };
-    let Games { games, mut failed } = read_games(&args.paths)?;
     if args.many {
         fs::create_dir_all(&args.out).with_context(|| args.out.display().to_string())?;
     }
-    let bar = progress(games.len(), "trees");
+    let mut collection = match args.many {
+        true => None,
+        false => Some(WholeFile::create(&args.out)?),
+    };
+    let bar = spinner("trees");
     let mut seen = HashSet::new();
-    let mut collection = String::new();
-    let mut count = 0;
-    for (file, tree) in games {
-        bar.inc(1);
-        let positions = match expand_tree(&tree, first) {
-            Ok(positions) => positions,
-            Err(error) => {
-                bar.suspend(|| complain(&file, &error.into()));
-                failed += 1;
-                continue;
-            }
-        };
-        for position in positions {
-            let name = canonical_name(&position.problem);
-            let defended = position.first == Side::Defender;
-            if !seen.insert((name, defended)) {
-                continue;
-            }
-            count += 1;
-            let text = labelled_tree(&position).to_string();
-            if args.many {
-                let starts = if defended { "d" } else { "a" };
-                let file = args.out.join(format!("{name:016x}{starts}.sgf"));
-                write_whole(&file, text.as_bytes())?;
-            } else {
-                collection.push_str(&text);
+    let (mut refused, mut count) = (0, 0);
+    let failed = for_each_games(&args.paths, &mut |games| {
+        let expanded: Vec<_> = games
+            .par_iter()
+            .map(|game| {
+                let positions = expand_tree(&game.tree, first)?;
+                let named = positions
+                    .into_iter()
+                    .map(|position| (canonical_name(&position.problem), position));
+                Ok::<Vec<_>, TreeError>(named.collect())
+            })
+            .collect();
+        for (game, positions) in games.iter().zip(expanded) {
+            bar.inc(1);
+            let positions = match positions {
+                Ok(positions) => positions,
+                Err(error) => {
+                    bar.suspend(|| complain(&game.place(), &error.into()));
+                    refused += 1;
+                    continue;
+                }
+            };
+            for (name, position) in positions {
+                let defended = position.first == Side::Defender;
+                if !seen.insert((name, defended)) {
+                    continue;
+                }
+                count += 1;
+                let text = labelled_tree(&position).to_string().replace('\n', "");
+                match &mut collection {
+                    Some(collection) => writeln!(collection, "{text}")?,
+                    None => {
+                        let starts = if defended { "d" } else { "a" };
+                        let file = args.out.join(format!("{name:016x}{starts}.sgf"));
+                        write_whole(&file, text.as_bytes())?;
+                    }
+                }
             }
         }
-    }
+        Ok(())
+    })?;
     bar.finish_and_clear();
-    if !args.many {
-        write_whole(&args.out, collection.as_bytes())?;
+    if let Some(collection) = collection {
+        collection.finish()?;
     }
     println!("{count} positions in {}", args.out.display());
-    Ok(exit_code(failed))
+    Ok(exit_code(failed + refused))
 }

@@ -2,13 +2,14 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Write;
+use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use go::sgf::{self, Tree};
-use tsumego::{LabelledPosition, labelled_positions};
+use rayon::prelude::*;
+use tsumego::{LabelledPosition, Piece, labelled_positions, pieces};
 
 /// Bad input of any kind.
 pub const EXIT_BAD_INPUT: u8 = 2;
@@ -48,53 +49,133 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Every game of every file. What cannot be read is reported and counted, and the rest goes on.
-pub struct Games {
-    pub games: Vec<(PathBuf, Tree)>,
-    pub failed: usize,
+/// A game and where it was found.
+pub struct Found {
+    pub file: PathBuf,
+    /// Its number in the file, from 1.
+    pub number: usize,
+    pub tree: Tree,
 }
 
-pub fn read_games(paths: &[PathBuf]) -> anyhow::Result<Games> {
-    let mut found = Games {
-        games: Vec::new(),
-        failed: 0,
-    };
+impl Found {
+    /// File and number, for complaints.
+    pub fn place(&self) -> PathBuf {
+        PathBuf::from(format!("{}, game {}", self.file.display(), self.number))
+    }
+}
+
+/// Games handed on at a time: enough to keep all threads busy, few enough for any memory.
+const GAMES_AT_ONCE: usize = 4096;
+
+/// Hands on all games of all files, some at a time and in order. What cannot be read is reported
+/// and counted, and the rest goes on.
+pub fn for_each_games(
+    paths: &[PathBuf],
+    handle: &mut dyn FnMut(Vec<Found>) -> anyhow::Result<()>,
+) -> anyhow::Result<usize> {
+    let mut failed = 0;
     for file in sgf_files(paths)? {
-        let read = fs::read(&file)
-            .map_err(anyhow::Error::from)
-            .and_then(|bytes| Ok(sgf::read(&bytes)?));
-        match read {
-            Ok(collection) => {
-                let games = collection.games.into_iter();
-                found.games.extend(games.map(|game| (file.clone(), game)));
-            }
+        let mut pieces = match fs::File::open(&file) {
+            Ok(open) => pieces(BufReader::new(open)),
             Err(error) => {
-                complain(&file, &error);
-                found.failed += 1;
+                complain(&file, &error.into());
+                failed += 1;
+                continue;
             }
+        };
+        let mut is_empty = true;
+        loop {
+            let some: Vec<io::Result<Piece>> = pieces.by_ref().take(GAMES_AT_ONCE).collect();
+            if some.is_empty() {
+                break;
+            }
+            is_empty = false;
+            let read: Vec<anyhow::Result<Vec<Found>>> = some
+                .into_par_iter()
+                .map(|piece| read_piece(&file, piece?))
+                .collect();
+            let mut games = Vec::new();
+            for result in read {
+                match result {
+                    Ok(found) => games.extend(found),
+                    Err(error) => {
+                        complain(&file, &error);
+                        failed += 1;
+                    }
+                }
+            }
+            handle(games)?;
+        }
+        if is_empty {
+            complain(&file, &anyhow!("the file is empty"));
+            failed += 1;
         }
     }
-    Ok(found)
+    Ok(failed)
 }
 
-/// Every labelled position of every file.
-pub fn read_positions(paths: &[PathBuf]) -> anyhow::Result<(Vec<LabelledPosition>, usize)> {
-    let Games { games, mut failed } = read_games(paths)?;
-    let mut positions = Vec::with_capacity(games.len());
-    for (file, game) in games {
-        match labelled_positions(&game) {
-            Ok(found) => positions.extend(found),
-            Err(error) => {
-                let place = format!("{}, game {}", file.display(), game.number());
-                complain(Path::new(&place), &error.into());
-                failed += 1;
+fn read_piece(file: &Path, piece: Piece) -> anyhow::Result<Vec<Found>> {
+    let games = sgf::read(&piece.text).map_err(|mut error| {
+        error.place.game += piece.first - 1;
+        error
+    })?;
+    let found = games.games.into_iter().map(|tree| Found {
+        file: file.to_owned(),
+        number: piece.first - 1 + tree.number(),
+        tree,
+    });
+    Ok(found.collect())
+}
+
+/// Every game of every file, and how many could not be read.
+pub fn read_games(paths: &[PathBuf]) -> anyhow::Result<(Vec<Found>, usize)> {
+    let mut all = Vec::new();
+    let failed = for_each_games(paths, &mut |games| {
+        all.extend(games);
+        Ok(())
+    })?;
+    Ok((all, failed))
+}
+
+/// Hands on all labelled positions of all files, some at a time and in order.
+pub fn for_each_positions(
+    paths: &[PathBuf],
+    handle: &mut dyn FnMut(Vec<LabelledPosition>) -> anyhow::Result<()>,
+) -> anyhow::Result<usize> {
+    let mut refused = 0;
+    let mut is_empty = true;
+    let failed = for_each_games(paths, &mut |games| {
+        let read: Vec<_> = games
+            .par_iter()
+            .map(|game| labelled_positions(&game.tree))
+            .collect();
+        let mut positions = Vec::with_capacity(read.len());
+        for (game, result) in games.iter().zip(read) {
+            match result {
+                Ok(found) => positions.extend(found),
+                Err(error) => {
+                    complain(&game.place(), &error.into());
+                    refused += 1;
+                }
             }
         }
-    }
-    if positions.is_empty() {
+        is_empty &= positions.is_empty();
+        handle(positions)
+    })?;
+    if is_empty {
         bail!("no labelled positions found; make them with `tengen tsumego expand`");
     }
-    Ok((positions, failed))
+    Ok(failed + refused)
+}
+
+/// Every labelled position of every file, and how many could not be read.
+pub fn read_positions(paths: &[PathBuf]) -> anyhow::Result<(Vec<LabelledPosition>, usize)> {
+    let mut all = Vec::new();
+    let failed = for_each_positions(paths, &mut |positions| {
+        all.extend(positions);
+        Ok(())
+    })?;
+    Ok((all, failed))
 }
 
 pub fn complain(file: &Path, error: &anyhow::Error) {
@@ -112,12 +193,63 @@ pub fn exit_code(failed: usize) -> ExitCode {
 
 /// Writes a file in one step: nobody sees half of it.
 pub fn write_whole(file: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let say = || format!("cannot write {}", file.display());
-    let mut name = file.file_name().map(OsStr::to_owned).with_context(say)?;
-    name.push(".part");
-    let part = file.with_file_name(name);
-    let mut out = fs::File::create(&part).with_context(say)?;
-    out.write_all(content).with_context(say)?;
-    out.sync_all().with_context(say)?;
-    fs::rename(&part, file).with_context(say)
+    let mut out = WholeFile::create(file)?;
+    out.write_all(content)
+        .with_context(|| format!("cannot write {}", file.display()))?;
+    out.finish()
+}
+
+/// A file that appears under its name when it is finished, and not before.
+pub struct WholeFile {
+    file: PathBuf,
+    part: PathBuf,
+    /// Nothing once it is finished.
+    out: Option<BufWriter<fs::File>>,
+}
+
+impl WholeFile {
+    pub fn create(file: &Path) -> anyhow::Result<WholeFile> {
+        let say = || format!("cannot write {}", file.display());
+        let mut name = file.file_name().map(OsStr::to_owned).with_context(say)?;
+        name.push(".part");
+        let part = file.with_file_name(name);
+        let out = fs::File::create(&part).with_context(say)?;
+        Ok(WholeFile {
+            file: file.to_owned(),
+            part,
+            out: Some(BufWriter::new(out)),
+        })
+    }
+
+    /// Gives the file its name.
+    pub fn finish(mut self) -> anyhow::Result<()> {
+        if let Some(out) = self.out.take() {
+            let named = out
+                .into_inner()
+                .map_err(|error| error.into_error())
+                .and_then(|out| out.sync_all())
+                .and_then(|()| fs::rename(&self.part, &self.file));
+            named.with_context(|| format!("cannot write {}", self.file.display()))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for WholeFile {
+    fn drop(&mut self) {
+        if self.out.take().is_some() {
+            // Another error has been told already; a leftover would only be a nuisance.
+            let _ = fs::remove_file(&self.part);
+        }
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.as_mut().map_or(Ok(0), |out| out.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.as_mut().map_or(Ok(()), |out| out.flush())
+    }
 }

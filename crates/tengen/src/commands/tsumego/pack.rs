@@ -1,16 +1,17 @@
 //! `tengen tsumego pack`: TensorFlow record files.
 
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use flate2::{Compression, write::GzEncoder};
-use std::io::Write;
+use rayon::prelude::*;
 use tsumego::{FeatureSet, Split, example, tfrecord::write_record};
 
-use super::files::{exit_code, read_positions, write_whole};
-use crate::commands::terminal::progress;
+use super::files::{WholeFile, exit_code, for_each_positions, sgf_files};
+use crate::commands::terminal::spinner;
 
 /// Pack labelled positions into main.tfrecords and test.tfrecords.
 ///
@@ -53,33 +54,90 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         "--test {}: give a share between 0 and 1",
         args.test
     );
-    let (positions, failed) = read_positions(&args.paths)?;
+    sgf_files(&args.paths)?;
     fs::create_dir_all(&args.out).with_context(|| args.out.display().to_string())?;
-    let bar = progress(positions.len(), "positions");
-    let mut parts = [(Vec::new(), 0), (Vec::new(), 0)];
-    for position in positions.iter().filter(|p| p.size >= args.smallest) {
-        let is_test = args.split.is_test(position, args.test, args.seed);
-        let (bytes, count) = &mut parts[usize::from(is_test)];
-        write_record(bytes, &example(position, args.planes))?;
-        *count += 1;
-        bar.inc(1);
-    }
+    let mut parts = [
+        Part::create(&args, "main.tfrecords")?,
+        Part::create(&args, "test.tfrecords")?,
+    ];
+    let bar = spinner("positions");
+    let failed = for_each_positions(&args.paths, &mut |positions| {
+        let records: Vec<Option<(bool, Vec<u8>)>> = positions
+            .par_iter()
+            .map(|position| {
+                let is_kept = position.size >= args.smallest;
+                is_kept.then(|| {
+                    let mut bytes = Vec::new();
+                    write_record(&mut bytes, &example(position, args.planes))
+                        .expect("memory does not fail");
+                    (args.split.is_test(position, args.test, args.seed), bytes)
+                })
+            })
+            .collect();
+        for (is_test, bytes) in records.into_iter().flatten() {
+            parts[usize::from(is_test)].add(&bytes)?;
+        }
+        bar.inc(positions.len() as u64);
+        Ok(())
+    })?;
     bar.finish_and_clear();
-    for ((bytes, count), name) in parts.into_iter().zip(["main", "test"]) {
-        let (bytes, name) = if args.gzip {
-            let mut packer = GzEncoder::new(Vec::new(), Compression::default());
-            packer.write_all(&bytes)?;
-            (packer.finish()?, format!("{name}.tfrecords.gz"))
-        } else {
-            (bytes, format!("{name}.tfrecords"))
-        };
-        let file = args.out.join(name);
-        write_whole(&file, &bytes)?;
-        println!(
-            "{}: {count} positions, {} bytes",
-            file.display(),
-            bytes.len()
-        );
+    for part in parts {
+        part.finish()?;
     }
     Ok(exit_code(failed))
+}
+
+/// One of the two files.
+struct Part {
+    file: PathBuf,
+    out: Packer,
+    count: usize,
+}
+
+enum Packer {
+    Plain(WholeFile),
+    Gzip(GzEncoder<WholeFile>),
+}
+
+impl Part {
+    fn create(args: &Args, name: &str) -> anyhow::Result<Part> {
+        let file = match args.gzip {
+            true => args.out.join(format!("{name}.gz")),
+            false => args.out.join(name),
+        };
+        let whole = WholeFile::create(&file)?;
+        Ok(Part {
+            file,
+            out: match args.gzip {
+                // Planes are mostly zeros: the quickest packing is nearly as small as the best.
+                true => Packer::Gzip(GzEncoder::new(whole, Compression::fast())),
+                false => Packer::Plain(whole),
+            },
+            count: 0,
+        })
+    }
+
+    fn add(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        self.count += 1;
+        let written = match &mut self.out {
+            Packer::Plain(out) => out.write_all(bytes),
+            Packer::Gzip(out) => out.write_all(bytes),
+        };
+        written.with_context(|| format!("cannot write {}", self.file.display()))
+    }
+
+    fn finish(self) -> anyhow::Result<()> {
+        let whole = match self.out {
+            Packer::Plain(out) => out,
+            Packer::Gzip(out) => out.finish()?,
+        };
+        whole.finish()?;
+        let bytes = fs::metadata(&self.file).map_or(0, |about| about.len());
+        println!(
+            "{}: {} positions, {bytes} bytes",
+            self.file.display(),
+            self.count
+        );
+        Ok(())
+    }
 }

@@ -13,8 +13,7 @@ use super::files::write_whole;
 
 /// Draw a position with each stone coloured from red (dies) to green (lives) if its opponent starts.
 ///
-/// With a network every block is judged by it; without one, by the solver, where a safe wall
-/// encloses the block.
+/// Each block that a safe wall encloses is judged by a network; with --exact, by the solver.
 ///
 /// Example: tengen tsumego show problem.sgf --out problem.svg
 #[derive(clap::Args)]
@@ -25,7 +24,7 @@ pub struct Args {
     /// The picture.
     #[arg(short, long)]
     out: PathBuf,
-    /// The network.
+    /// The network [default: the one inside the program].
     #[arg(short, long, value_name = "FILE")]
     weights: Option<PathBuf>,
     /// Which planes the network wants, where their number leaves a choice.
@@ -37,7 +36,10 @@ pub struct Args {
     /// Play this many moves of the main line first.
     #[arg(long, default_value_t = 0)]
     moves: usize,
-    /// Nodes for each block without a network.
+    /// Let the solver judge: red or green, nothing between.
+    #[arg(long, conflicts_with = "weights")]
+    exact: bool,
+    /// Nodes for each block with --exact.
     #[arg(long, default_value_t = 1_000_000)]
     nodes: u64,
 }
@@ -52,13 +54,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let line = tree.main_line();
     let node = line[args.moves.min(line.len() - 1)];
     let board = tree.game_at(node).with_context(say)?.board().clone();
-    let net = match &args.weights {
-        Some(file) => {
-            let network = net::file::load(file)?;
-            let net = SafetyNet::new(&network, args.planes);
-            Some(net.with_context(|| file.display().to_string())?)
-        }
-        None => None,
+    let net = match args.exact {
+        true => None,
+        false => Some(SafetyNet::find(args.weights.as_deref(), args.planes)?),
     };
     let mut chances: HashMap<Point, f32> = HashMap::new();
     for point in board.size().points().filter(|&p| board.stone(p).is_some()) {
@@ -76,21 +74,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn judge(board: &Board, point: Point, net: Option<&SafetyNet>, nodes: u64) -> Option<f32> {
-    match net {
-        Some(net) => {
-            let everywhere = board.size().points();
-            let problem = Problem::with_zone(board.clone(), &[point], everywhere).ok()?;
-            Some(net.chance_of_life(&problem, Side::Attacker, true))
-        }
-        None => {
-            let problem = Problem::new(board.clone(), &[point]).ok()?;
-            let mut solver = Solver::new(&problem, Limits::default().with_nodes(nodes));
-            let solution = solver.solve(&problem, Side::Attacker, Ko::ATTACKER);
-            match solution.verdict {
-                Verdict::Safe => Some(1.0),
-                Verdict::Unsafe => Some(0.0),
-                Verdict::Unknown => None,
-            }
-        }
+    let problem = Problem::new(board.clone(), &[point]).ok()?;
+    if let Some(net) = net {
+        return Some(net.chance_of_life(&problem, Side::Attacker, true));
+    }
+    let mut solver = Solver::new(&problem, Limits::default().with_nodes(nodes));
+    let solution = solver.solve(&problem, Side::Attacker, Ko::ATTACKER);
+    match solution.verdict {
+        Verdict::Safe => Some(1.0),
+        Verdict::Unsafe => Some(0.0),
+        Verdict::Unknown => None,
     }
 }

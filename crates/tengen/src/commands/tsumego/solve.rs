@@ -52,7 +52,10 @@ pub struct Args {
     /// Check each answer's proof with the independent verifier.
     #[arg(long)]
     verify: bool,
-    /// A safety network that orders the search.
+    /// Let the safety network inside the program order the search.
+    #[arg(long)]
+    guided: bool,
+    /// Let the safety network in this file order the search.
     #[arg(short, long, value_name = "FILE")]
     weights: Option<PathBuf>,
     /// Print one JSON object a question.
@@ -70,7 +73,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     for folder in args.svg.iter().chain(&args.proof) {
         fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
-    let net = args.weights.as_deref().map(load_net).transpose()?;
+    let net = match args.weights.as_deref() {
+        Some(file) => Some(SafetyNet::find(Some(file), None)?),
+        None if args.guided => Some(SafetyNet::find(None, None)?),
+        None => None,
+    };
     let bar = progress(files.len(), "problems");
     let mut failed = 0;
     let mut totals = Totals::default();
@@ -97,11 +104,6 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         );
     }
     Ok(exit_code(failed))
-}
-
-fn load_net(file: &Path) -> anyhow::Result<SafetyNet> {
-    let network = net::file::load(file)?;
-    SafetyNet::new(&network, None).with_context(|| file.display().to_string())
 }
 
 #[derive(Default)]

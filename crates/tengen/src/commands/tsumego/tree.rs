@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use tsumego::{Limits, Reach, grow_collection, problem_of};
 
-use super::files::{Games, complain, exit_code, read_games};
+use super::files::{complain, exit_code, read_games};
 use crate::commands::terminal::progress;
 use crate::interrupt;
 
@@ -41,19 +41,19 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let Games { games, mut failed } = read_games(&args.paths)?;
+    let (games, mut failed) = read_games(&args.paths)?;
     let mut problems = Vec::new();
-    for (file, game) in games {
-        match problem_of(&game) {
+    for game in games {
+        match problem_of(&game.tree) {
             Ok(record) => {
-                let stem = file.with_extension("");
+                let stem = game.file.with_extension("");
                 let name = record
                     .name
-                    .unwrap_or_else(|| format!("{}#{}", stem.display(), game.number()));
+                    .unwrap_or_else(|| format!("{}#{}", stem.display(), game.number));
                 problems.push((name, record.problem));
             }
             Err(error) => {
-                complain(&file, &error.into());
+                complain(&game.place(), &error.into());
                 failed += 1;
             }
         }
