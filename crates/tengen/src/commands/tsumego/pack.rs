@@ -96,7 +96,7 @@ struct Part {
 
 enum Packer {
     Plain(WholeFile),
-    Gzip(GzEncoder<WholeFile>),
+    Gzip(Box<GzEncoder<WholeFile>>),
 }
 
 impl Part {
@@ -110,7 +110,7 @@ impl Part {
             file,
             out: match args.gzip {
                 // Planes are mostly zeros: the quickest packing is nearly as small as the best.
-                true => Packer::Gzip(GzEncoder::new(whole, Compression::fast())),
+                true => Packer::Gzip(Box::new(GzEncoder::new(whole, Compression::fast()))),
                 false => Packer::Plain(whole),
             },
             count: 0,
