@@ -3,12 +3,12 @@
 use std::{fs, path::Path, thread};
 
 use go::Symmetry;
-use net::{file::NetworkFile, kernels::Isa, reference::Reference};
+use net::{kernels::Isa, reference::Reference};
 use serde::Serialize;
 
 use crate::{
     judge::Judge,
-    network::{LoadedNetwork, NetworkError, default_place},
+    network::{LoadedNetwork, NetworkError},
     options::{Memory, Options},
     player::Player,
 };
@@ -111,19 +111,18 @@ fn network(weights: Option<&Path>) -> Vec<Finding> {
         state: State::Bad,
         text,
     };
-    let place = weights.map_or_else(default_place, Path::to_owned);
     let network = match LoadedNetwork::find(weights) {
         Ok(network) => network,
         Err(error) => return vec![bad(error.to_string())],
     };
     let summary = format!(
         "{}: version {}, {} blocks of {} filters",
-        place.display(),
+        network.name(),
         network.version,
         network.blocks,
         network.filters
     );
-    match agreement(&place, network) {
+    match agreement(network) {
         Err(error) => vec![bad(error.to_string())],
         Ok((size, difference)) => {
             let state = if difference <= LARGEST_DIFFERENCE {
@@ -148,9 +147,8 @@ fn network(weights: Option<&Path>) -> Vec<Finding> {
 }
 
 /// How far the fast evaluator is from the plain one on an empty board.
-fn agreement(file: &Path, network: LoadedNetwork) -> Result<(go::BoardSize, f32), NetworkError> {
-    let plain = NetworkFile::load(file)?.content.to_network();
-    let plain = Reference::new(plain).map_err(net::plan::PlanError::from)?;
+fn agreement(network: LoadedNetwork) -> Result<(go::BoardSize, f32), NetworkError> {
+    let plain = Reference::new(network.layers()?).map_err(net::plan::PlanError::from)?;
     let plain = Judge::new(std::sync::Arc::new(plain), 0)?;
     let player = Player::new(network, Options::default())?;
     let position = player.position();

@@ -26,6 +26,7 @@ mod judge;
 mod network;
 pub mod planes;
 mod position;
+mod shipped;
 
 // How long to think, and what to do with the result.
 pub mod choice;
@@ -46,12 +47,14 @@ pub mod supervised;
 // What is told to people.
 pub mod bench;
 pub mod doctor;
+mod exhibition;
 mod graph;
 mod review;
 
+pub use exhibition::exhibition;
 pub use graph::winrate_svg;
 pub use judge::{Judge, Look, NotForGo, Opinion, candidates};
-pub use network::{LoadedNetwork, NetworkError, default_file, default_place};
+pub use network::{LoadedNetwork, NetworkError, Origin, default_file, default_place};
 pub use options::{Memory, MemoryError, MemoryShares, Options, OptionsError};
 pub use player::{Player, PlayerError};
 pub use position::{Assumptions, Position};

@@ -6,9 +6,9 @@ use std::{
     sync::Arc,
 };
 
+use go::BoardSize;
 use net::{
     evaluator::Evaluator,
-    file::NetworkFile,
     leela::{LeelaNetwork, LoadError},
     network::{Layer, Network},
     plan::{Plan, PlanError},
@@ -16,7 +16,7 @@ use net::{
 };
 use thiserror::Error;
 
-use crate::{dynamic_komi::Refusal, judge::NotForGo};
+use crate::{dynamic_komi::Refusal, judge::NotForGo, shipped};
 
 /// Where Leela Zero keeps its network, below the home directory.
 const LEELA_ZERO_PLACE: &str = ".local/share/leela-zero/best-network";
@@ -49,13 +49,24 @@ pub enum NetworkError {
     Komi(#[from] Refusal),
 }
 
+/// Where a network came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A file.
+    File,
+    /// The program itself, which has one for every board.
+    Shipped,
+}
+
 /// A network ready to run, and what to say about it.
 #[derive(Clone)]
 pub struct LoadedNetwork {
     /// Runs it.
     pub evaluator: Arc<dyn Evaluator>,
-    /// The file, as it was named.
+    /// The file, as it was named; the name alone if it is not a file.
     pub file: PathBuf,
+    /// Where it came from.
+    pub origin: Origin,
     /// Leela Zero's version number: 1 if its value is for the side to move, 2 if for Black.
     pub version: u8,
     /// Residual blocks.
@@ -67,8 +78,17 @@ pub struct LoadedNetwork {
 }
 
 impl LoadedNetwork {
-    /// Loads a network: the file that is named, or the one that is found where Leela Zero looks.
+    /// Loads a network: the file that is named, or the one that is found where Leela Zero looks, or one of
+    /// those inside the program.
     pub fn find(named: Option<&Path>) -> Result<LoadedNetwork, NetworkError> {
+        match LoadedNetwork::find_file(named) {
+            Err(NetworkError::NotFound { .. }) => Ok(shipped::first()),
+            found => found,
+        }
+    }
+
+    /// Loads a network from a file: the one that is named, or the one that is found where Leela Zero looks.
+    pub fn find_file(named: Option<&Path>) -> Result<LoadedNetwork, NetworkError> {
         let file = match named {
             Some(file) => file.to_owned(),
             None => default_file()?,
@@ -76,10 +96,21 @@ impl LoadedNetwork {
         LoadedNetwork::load(&file)
     }
 
+    /// The network to play on another board with; a file's network plays on its own only.
+    pub fn for_size(&self, size: BoardSize) -> Option<LoadedNetwork> {
+        let shape = self.evaluator.shape().input;
+        if [shape.width, shape.height] == [size.get(); 2] {
+            return Some(self.clone());
+        }
+        match self.origin {
+            Origin::File => None,
+            Origin::Shipped => Some(shipped::for_size(size)),
+        }
+    }
+
     /// Loads a file, Leela Zero's or our own compact one.
     pub fn load(file: &Path) -> Result<LoadedNetwork, NetworkError> {
-        let loaded = NetworkFile::load(file)?;
-        LoadedNetwork::from_network(&loaded.content.to_network(), file)
+        LoadedNetwork::from_network(&net::file::load(file)?, file)
     }
 
     /// Makes a Leela Zero network ready that is in memory already; `file` is its name.
@@ -104,7 +135,24 @@ impl LoadedNetwork {
             bytes: network.parameters() * size_of::<f32>(),
             evaluator: Arc::new(Plan::new(network)?),
             file: file.to_owned(),
+            origin: Origin::File,
         })
+    }
+
+    /// Its layers, read again.
+    pub fn layers(&self) -> Result<Network, NetworkError> {
+        match (
+            self.origin,
+            BoardSize::new(self.evaluator.shape().input.width),
+        ) {
+            (Origin::Shipped, Some(size)) => Ok(shipped::layers(size)),
+            _ => Ok(net::file::load(&self.file)?),
+        }
+    }
+
+    /// What to call it.
+    pub fn name(&self) -> std::borrow::Cow<'_, str> {
+        self.file.to_string_lossy()
     }
 
     /// The first characters of the file's name: how game records call the network.

@@ -15,7 +15,7 @@ use crate::{
     },
     handicap,
     judge::{Judge, Opinion},
-    network::{LoadedNetwork, NetworkError},
+    network::{LoadedNetwork, NetworkError, Origin},
     options::{MemoryShares, Options, OptionsError},
     position::{Assumptions, Position},
     record::Step,
@@ -28,6 +28,9 @@ pub enum PlayerError {
     /// The network is for another board.
     #[error("this network plays {0} only")]
     Size(BoardSize),
+    /// No board is of that size.
+    #[error("boards are from {0}x{0} to {1}x{1}", BoardSize::MIN, BoardSize::MAX)]
+    NoBoard,
     /// The stones cannot be placed.
     #[error(transparent)]
     Setup(#[from] SetupError),
@@ -238,9 +241,7 @@ impl Player {
 
     /// Starts a new game on a board of this size; komi and time settings stay.
     pub fn start(&mut self, size: BoardSize) -> Result<(), PlayerError> {
-        if size != self.judge.size() {
-            return Err(PlayerError::Size(self.judge.size()));
-        }
+        self.change_board(size)?;
         self.game = Game::new(size, self.komi);
         for clock in &mut self.clocks {
             *clock = Clock::new(clock.control());
@@ -262,14 +263,37 @@ impl Player {
 
     /// Takes over a game that was read elsewhere, its komi included. What was recorded stays.
     pub fn set_game(&mut self, game: Game) -> Result<(), PlayerError> {
-        if game.size() != self.judge.size() {
-            return Err(PlayerError::Size(self.judge.size()));
-        }
+        self.change_board(game.size())?;
         self.komi = game.komi();
         self.game = game;
         self.resigned = None;
         self.last_thought = None;
         self.forget_adjustments();
+        Ok(())
+    }
+
+    /// What to say about a board it cannot play on.
+    pub fn refuse_size(&self) -> PlayerError {
+        match self.network.origin {
+            Origin::File => PlayerError::Size(self.judge.size()),
+            Origin::Shipped => PlayerError::NoBoard,
+        }
+    }
+
+    /// Takes the network for another board, if there is one; the game in hand is over then.
+    fn change_board(&mut self, size: BoardSize) -> Result<(), PlayerError> {
+        if size == self.judge.size() {
+            return Ok(());
+        }
+        let refused = self.refuse_size();
+        let network = self.network.for_size(size).ok_or(refused)?;
+        let other = Player::new(network, self.options.clone()).map_err(|_| refused)?;
+        *self = Player {
+            rng: self.rng.clone(),
+            clocks: self.clocks,
+            komi: self.komi,
+            ..other
+        };
         Ok(())
     }
 

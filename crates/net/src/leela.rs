@@ -17,6 +17,7 @@ mod fold;
 mod lines;
 mod number;
 mod random;
+mod resize;
 mod text;
 mod unfold;
 

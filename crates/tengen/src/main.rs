@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     match program.run() {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("tengen: {error:#}");
+            eprintln!("tengen: {}", commands::sentence(&error));
             ExitCode::from(EXIT_BAD_INPUT)
         }
     }

@@ -113,6 +113,7 @@ pub fn network(formula: Formula) -> (LoadedNetwork, Arc<FormulaNetwork>) {
     });
     let loaded = LoadedNetwork {
         evaluator: evaluator.clone(),
+        origin: go_player::Origin::File,
         file: Path::new("formula").to_owned(),
         version: 1,
         blocks: 0,

@@ -20,7 +20,7 @@ pub fn boardsize(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
     };
     let result = match BoardSize::new(side) {
         Some(size) => engine.player.start(size),
-        None => Err(go_player::PlayerError::Size(engine.player.judge().size())),
+        None => Err(engine.player.refuse_size()),
     };
     Ok(result
         .map(|()| "")

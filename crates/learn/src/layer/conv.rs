@@ -142,10 +142,8 @@ impl Layer for Conv {
                 gradient
             },
         );
-        for gradient in partial {
-            self.transformed
-                .add_gradient(&gradient, &mut self.weights.gradient);
-        }
+        self.transformed
+            .add_gradient(&partial, 0..self.outputs, &mut self.weights.gradient);
     }
 
     fn params_mut(&mut self) -> Vec<&mut Param> {

@@ -100,6 +100,16 @@ impl Tower {
         &mut self.units
     }
 
+    /// Brings the weights of all units into the form that convolves, a share of the units on each thread.
+    fn transform(&mut self, workers: &mut Workers) {
+        let share = self.units.len().div_ceil(workers.count());
+        workers.each(self.units.chunks_mut(share).collect(), |units, _| {
+            for unit in units {
+                unit.transformed.set(&unit.weights.values);
+            }
+        });
+    }
+
     /// Convolves with unit `index`, whose input is the batch itself or made of what earlier units left.
     fn convolve(&mut self, index: usize, input: &Batch, mode: Mode, workers: &mut Workers) {
         let TowerShape { board, slope, .. } = self.shape;
@@ -108,7 +118,6 @@ impl Tower {
         let stride = board.sample(self.shape.filters);
         let (before, rest) = self.units.split_at_mut(index);
         let unit = &mut rest[0];
-        unit.transformed.set(&unit.weights.values);
         unit.z.resize(samples * stride, 0.0);
 
         let sources: Vec<Source<'_>> = if index == 0 {
@@ -305,10 +314,16 @@ impl Tower {
                 gradient::backward(board, transformed, output, source, sink, gradient, scratch);
             },
         );
-        for gradient in &self.transformed {
-            unit.transformed
-                .add_gradient(gradient, &mut unit.weights.gradient);
-        }
+        let rows = unit.weights.gradient.len() / filters;
+        let outputs = workers.shares(filters);
+        let jobs = split_mut(&mut unit.weights.gradient, rows, &outputs)
+            .into_iter()
+            .zip(outputs)
+            .collect();
+        let gradients = &self.transformed;
+        workers.each(jobs, |(rows, outputs): (&mut [f32], _), _| {
+            transformed.add_gradient(gradients, outputs, rows);
+        });
         total(lane_sums)
     }
 }
@@ -331,6 +346,7 @@ impl Layer for Tower {
     }
 
     fn forward(&mut self, input: &Batch, output: &mut Batch, mode: Mode, workers: &mut Workers) {
+        self.transform(workers);
         for index in 0..self.units.len() {
             self.convolve(index, input, mode, workers);
         }

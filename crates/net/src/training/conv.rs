@@ -9,6 +9,8 @@
 //!
 //! Buffers are blocked: `[sample][channel / 8][y][x][8]`, channels padded with zeros to a multiple of eight.
 
+use std::ops::Range;
+
 use super::gemm::{Depth, PANEL, Product};
 use super::winograd::{self, POINTS, TILE, WINDOW};
 use crate::kernels::lanes::{Isa, Job, LANES, Lanes};
@@ -129,20 +131,20 @@ impl ConvWeights {
         POINTS * padded(self.inputs) * padded(self.outputs)
     }
 
-    /// Adds a transformed gradient to one in `[output][input][3][3]` order.
-    pub fn add_gradient(&self, transformed: &[f32], gradient: &mut [f32]) {
+    /// Adds transformed gradients, which several threads made of their samples, to the rows `outputs` of one in
+    /// `[output][input][3][3]` order; `rows` holds those rows alone, so that threads can share the work.
+    pub fn add_gradient(&self, transformed: &[Vec<f32>], outputs: Range<usize>, rows: &mut [f32]) {
         let (wide_in, wide_out) = (padded(self.inputs), padded(self.outputs));
-        let (kernels, _) = gradient.as_chunks_mut::<9>();
+        let (kernels, _) = rows.as_chunks_mut::<9>();
         for input in 0..self.inputs {
-            for output in 0..self.outputs {
+            for (row, output) in outputs.clone().enumerate() {
                 let at = input * wide_out + output;
-                let points =
-                    std::array::from_fn(|point| transformed[point * wide_in * wide_out + at]);
+                let points = std::array::from_fn(|point| {
+                    let index = point * wide_in * wide_out + at;
+                    transformed.iter().map(|gradient| gradient[index]).sum()
+                });
                 let reduced = winograd::weights_transposed(&points);
-                for (target, value) in kernels[output * self.inputs + input]
-                    .iter_mut()
-                    .zip(reduced)
-                {
+                for (target, value) in kernels[row * self.inputs + input].iter_mut().zip(reduced) {
                     *target += value;
                 }
             }

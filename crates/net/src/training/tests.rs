@@ -219,7 +219,7 @@ fn forward_and_both_gradients_equal_the_direct_convolution_in_f64() {
         );
         assert_close("dx", &case.unblock(&dx, case.inputs), &dx_exact);
         let mut dw = vec![0.0; w.len()];
-        weights.add_gradient(&du, &mut dw);
+        weights.add_gradient(&[du], 0..case.outputs, &mut dw);
         let dw: Vec<f64> = dw.into_iter().map(f64::from).collect();
         assert_close("dw", &dw, &dw_exact);
     }
@@ -440,7 +440,7 @@ fn gradient_through_batch_norm_is_the_line_it_was_given() {
             &mut Scratch::default(),
         );
         let mut dw = vec![0.0; case.outputs * case.inputs * 9];
-        weights.add_gradient(&du, &mut dw);
+        weights.add_gradient(&[du], 0..case.outputs, &mut dw);
         (
             case.unblock(&dx, case.inputs),
             dw.into_iter().map(f64::from).collect::<Vec<_>>(),

@@ -14,15 +14,19 @@ use serde_json::json;
 
 use super::terminal;
 
+/// What a game is called that was in no file.
+const OWN_GAME: &str = "tengen.sgf";
+
 /// Analyse a game record: winrates, best lines, and the moves that cost most
 ///
-/// Writes the record with comments and better lines, and the winrate as a picture.
+/// Writes the record with comments and better lines, and the winrate as a picture. Without a record, the network plays
+/// itself first and that game is analysed.
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  tengen analyze game.sgf -w network.gz --visits 400")]
 pub struct Args {
-    /// The game record
+    /// The game record [default: a game of the network against itself]
     #[arg(value_name = "GAME.sgf")]
-    game: PathBuf,
+    game: Option<PathBuf>,
 
     /// File with network weights
     #[arg(short, long, value_name = "FILE")]
@@ -59,22 +63,17 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> Result<ExitCode> {
-    let bytes =
-        fs::read(&args.game).with_context(|| format!("cannot read {}", args.game.display()))?;
-    let collection = go::sgf::read(&bytes)
-        .map_err(|error| anyhow!("cannot read {}: {error}", args.game.display()))?;
-    let Some(mut tree) = collection.games.into_iter().next() else {
-        bail!("{} holds no game", args.game.display());
-    };
+    let game = args.game.as_deref().unwrap_or(Path::new(OWN_GAME));
     let output = args
         .output
-        .unwrap_or_else(|| args.game.with_extension("analyzed.sgf"));
+        .unwrap_or_else(|| game.with_extension("analyzed.sgf"));
     let picture = args
         .graph
-        .unwrap_or_else(|| args.game.with_extension("analyzed.svg"));
+        .unwrap_or_else(|| game.with_extension("analyzed.svg"));
     for file in [&output, &picture] {
         check_folder(file)?;
     }
+    let record = args.game.as_deref().map(read_first).transpose()?;
     let network = LoadedNetwork::find(args.weights.as_deref())?;
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let options = Options {
@@ -88,6 +87,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
         ..Options::default()
     };
     let mut player = Player::new(network, options)?;
+    let mut tree = match record {
+        Some(tree) => tree,
+        None => play_own(&mut player)?,
+    };
     let bar = terminal::progress(tree.main_line().len(), "positions");
     let review = Review::of(&mut player, &tree, &mut |done, _| {
         bar.set_position(done as u64)
@@ -119,6 +122,25 @@ fn check_folder(file: &Path) -> Result<()> {
         ),
         _ => Ok(()),
     }
+}
+
+/// The first game of a file.
+fn read_first(file: &Path) -> Result<Tree> {
+    let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let collection = go::sgf::read(&bytes)
+        .map_err(|error| anyhow!("cannot read {}: {error}", file.display()))?;
+    match collection.games.into_iter().next() {
+        Some(tree) => Ok(tree),
+        None => bail!("{} holds no game", file.display()),
+    }
+}
+
+fn play_own(player: &mut Player) -> Result<Tree> {
+    eprintln!("No game record was named: the network plays itself first.");
+    let bar = terminal::progress(0, "moves");
+    let tree = go_player::exhibition(player, &mut |moves| bar.set_position(moves as u64))?;
+    bar.finish_and_clear();
+    Ok(tree)
 }
 
 fn title(tree: &Tree) -> String {

@@ -290,7 +290,12 @@ fn serve(mut args: EngineArgs, personality: Personality) -> Result<()> {
         "Using {} thread(s).\nRNG seed: {}\n",
         options.threads, options.seed
     ));
-    let network = LoadedNetwork::find(args.weights.as_deref())?;
+    let weights = args.weights.as_deref();
+    let network = match personality {
+        // That program has no network inside, and says so.
+        Personality::LeelaZero => LoadedNetwork::find_file(weights)?,
+        Personality::Tengen => LoadedNetwork::find(weights)?,
+    };
     outputs.remark(&network_line(&network));
     let tests_network = options.komi.mode.is_some() && options.komi.test_network;
     if tests_network {
@@ -335,7 +340,7 @@ fn serve(mut args: EngineArgs, personality: Personality) -> Result<()> {
 fn network_line(network: &LoadedNetwork) -> String {
     format!(
         "Network {}\nDetecting residual layers...v{}...{} channels...{} blocks.\n",
-        network.file.display(),
+        network.name(),
         network.version,
         network.filters,
         network.blocks

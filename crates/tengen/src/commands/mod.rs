@@ -15,6 +15,8 @@ mod train;
 mod tsumego;
 mod zero;
 
+pub use terminal::sentence;
+
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};

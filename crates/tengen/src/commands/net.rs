@@ -9,6 +9,7 @@ mod graft;
 mod info;
 mod new;
 mod quantize;
+mod resize;
 mod soak;
 mod widen;
 
@@ -41,6 +42,7 @@ enum Command {
     Soak(soak::Args),
     Average(average::Args),
     Widen(widen::Args),
+    Resize(resize::Args),
     Quantize(quantize::Args),
     ExportOnnx(export_onnx::Args),
 }
@@ -56,6 +58,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Soak(args) => soak::run(args),
         Command::Average(args) => average::run(args),
         Command::Widen(args) => widen::run(args),
+        Command::Resize(args) => resize::run(args),
         Command::Quantize(args) => quantize::run(args),
         Command::ExportOnnx(args) => export_onnx::run(args),
     }

@@ -24,6 +24,23 @@ pub fn print(text: &str) -> anyhow::Result<()> {
         .context("standard output closed early")
 }
 
+/// An error with its causes in one sentence; a cause that the sentence before it tells already is not told again.
+pub fn sentence(error: &anyhow::Error) -> String {
+    let mut sentence = String::new();
+    let mut last = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if last.contains(&cause) {
+            continue;
+        }
+        if !sentence.is_empty() {
+            sentence += ": ";
+        }
+        sentence += &cause;
+        last = cause;
+    }
+    sentence
+}
+
 /// A progress bar on stderr, hidden when that is not a terminal.
 pub fn progress(steps: usize, unit: &'static str) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
@@ -48,5 +65,22 @@ pub fn spinner(unit: &'static str) -> ProgressBar {
     match style {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_cause_is_told_twice() {
+        let error = anyhow::anyhow!("no such file")
+            .context("cannot start gnugo: no such file")
+            .context("game 1: cannot start gnugo: no such file")
+            .context("the match stopped");
+        assert_eq!(
+            sentence(&error),
+            "the match stopped: game 1: cannot start gnugo: no such file"
+        );
     }
 }

@@ -11,6 +11,8 @@ use go::sgf::{self, Tree};
 use rayon::prelude::*;
 use tsumego::{LabelledPosition, Piece, labelled_positions, pieces};
 
+use crate::commands::sentence;
+
 /// Bad input of any kind.
 pub const EXIT_BAD_INPUT: u8 = 2;
 
@@ -179,7 +181,7 @@ pub fn read_positions(paths: &[PathBuf]) -> anyhow::Result<(Vec<LabelledPosition
 }
 
 pub fn complain(file: &Path, error: &anyhow::Error) {
-    eprintln!("tengen: {}: {error:#}", file.display());
+    eprintln!("tengen: {}: {}", file.display(), sentence(error));
 }
 
 /// Success, or the code for bad input if something could not be read.

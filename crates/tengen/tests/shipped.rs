@@ -1,0 +1,72 @@
+//! With no network named and none to be found, the program plays and analyses with its own.
+
+use std::{
+    fs,
+    io::Write,
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+fn tengen(home: &Path, arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tengen"))
+        .args(arguments)
+        .current_dir(home)
+        .env("HOME", home)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A program that ends before it reads is no failure of ours.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn gtp_plays_on_every_board() {
+    let home = tempfile::tempdir().unwrap();
+    let sizes = [9, 13, 19, 25, 2];
+    let mut input = String::new();
+    for size in sizes {
+        input += &format!("boardsize {size}\ngenmove b\n");
+    }
+    input += "boardsize 26\nquit\n";
+    let output = tengen(
+        home.path(),
+        &["gtp", "-v", "8", "-t", "1", "--noponder"],
+        &input,
+    );
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let answers = text(&output.stdout);
+    assert!(
+        answers.contains("? unacceptable size: boards are from 2x2 to 25x25"),
+        "{answers}"
+    );
+    assert_eq!(answers.matches("\n? ").count(), 1, "{answers}");
+    assert!(text(&output.stderr).contains("Network go19 (built in)"));
+}
+
+#[test]
+fn analyze_makes_a_game_when_none_is_named() {
+    let home = tempfile::tempdir().unwrap();
+    let output = tengen(home.path(), &["analyze", "--visits", "8"], "");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let record = fs::read(home.path().join("tengen.analyzed.sgf")).unwrap();
+    let games = go::sgf::read(&record).unwrap().games;
+    assert!(games[0].main_line().len() > 1);
+    let picture = fs::read_to_string(home.path().join("tengen.analyzed.svg")).unwrap();
+    assert!(picture.starts_with("<svg"));
+}
+
+#[test]
+fn doctor_finds_the_network_inside() {
+    let home = tempfile::tempdir().unwrap();
+    let output = tengen(home.path(), &["doctor"], "");
+    let report = text(&output.stdout);
+    assert!(output.status.success(), "{report}");
+    assert!(report.contains("go19 (built in)"), "{report}");
+}
