@@ -1,20 +1,16 @@
 //! TensorBoard's event files.
 //!
-//! A file is a row of framed records: length (u64), its checksum, the bytes, their checksum; checksums are CRC-32C,
-//! rotated and shifted by a constant. Each record is a protocol buffer `Event`; of that format only the few fields
-//! are written that scalars need.
+//! A file is a row of records as [`tsumego::tfrecord`] writes them. Each is a protocol buffer `Event`; of that format
+//! only the few fields are written that scalars need.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::protobuf::Message;
+use tsumego::tfrecord::write_payload;
 
-/// Added to a rotated checksum, from the TFRecord format.
-const MASK: u32 = 0xa282_ead8;
-/// Castagnoli's polynomial, bits reversed.
-const POLYNOMIAL: u32 = 0x82f6_3b78;
+use crate::protobuf::Message;
 
 /// An open event file.
 pub struct EventFile {
@@ -68,7 +64,10 @@ impl EventFile {
     }
 
     fn append(&mut self, message: &Message) -> io::Result<()> {
-        self.file.write_all(&frame(message.bytes()))
+        // In one piece, so that a reader beside us never sees half a record.
+        let mut record = Vec::new();
+        write_payload(&mut record, message.bytes())?;
+        self.file.write_all(&record)
     }
 }
 
@@ -95,37 +94,13 @@ fn event(step: u64) -> Message {
     event
 }
 
-fn frame(bytes: &[u8]) -> Vec<u8> {
-    let length = (bytes.len() as u64).to_le_bytes();
-    let mut framed = length.to_vec();
-    framed.extend(masked_checksum(&length).to_le_bytes());
-    framed.extend(bytes);
-    framed.extend(masked_checksum(bytes).to_le_bytes());
-    framed
-}
-
-fn masked_checksum(bytes: &[u8]) -> u32 {
-    checksum(bytes).rotate_right(15).wrapping_add(MASK)
-}
-
-/// CRC-32C, bit by bit: event records are short and rare.
-pub(crate) fn checksum(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0, |crc: u32, &byte| {
-        (0..8).fold(crc ^ u32::from(byte), |crc, _| {
-            crc >> 1 ^ POLYNOMIAL & (crc & 1).wrapping_neg()
-        })
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crc32c::crc32c;
 
-    #[test]
-    fn checksum_gives_the_published_check_value() {
-        assert_eq!(checksum(b"123456789"), 0xe306_9283);
-        assert_eq!(checksum(&[0; 32]), 0x8a91_36aa);
-    }
+    /// Added to a rotated checksum, from the TFRecord format.
+    const MASK: u32 = 0xa282_ead8;
 
     /// Splits a protocol buffer into (field, wire type, payload); an independent reading of the format.
     fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, Vec<u8>)> {
@@ -181,10 +156,10 @@ mod tests {
                     .wrapping_sub(MASK)
                     .rotate_left(15)
             };
-            assert_eq!(unmask(&rest[8..12]), checksum(&rest[..8]));
+            assert_eq!(unmask(&rest[8..12]), crc32c(&rest[..8]));
             assert_eq!(
                 unmask(&rest[12 + length..16 + length]),
-                checksum(&rest[12..12 + length])
+                crc32c(&rest[12..12 + length])
             );
             records.push(rest[12..12 + length].to_vec());
             rest = &rest[16 + length..];

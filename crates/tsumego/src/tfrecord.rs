@@ -42,70 +42,24 @@ pub enum RecordFileError {
 
 /// Constant of the masking of checksums, from TensorFlow's `crc32c.h`.
 const MASK_DELTA: u32 = 0xa282_ead8;
-/// The Castagnoli polynomial, bits reversed.
-const CASTAGNOLI: u32 = 0x82f6_3b78;
-
-/// Bytes that the checksum takes at once: records are large and there are many of them.
-const STRIDE: usize = 8;
-
-/// Table `n` moves a byte `n` further places through the remainder.
-const CRC_TABLES: [[u32; 256]; STRIDE] = {
-    let mut tables = [[0; 256]; STRIDE];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut crc = byte as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            crc = if crc & 1 == 1 {
-                crc >> 1 ^ CASTAGNOLI
-            } else {
-                crc >> 1
-            };
-            bit += 1;
-        }
-        tables[0][byte] = crc;
-        byte += 1;
-    }
-    let mut table = 1;
-    while table < STRIDE {
-        let mut byte = 0;
-        while byte < 256 {
-            let before = tables[table - 1][byte];
-            tables[table][byte] = before >> 8 ^ tables[0][(before & 0xff) as usize];
-            byte += 1;
-        }
-        table += 1;
-    }
-    tables
-};
-
-fn crc32c(bytes: &[u8]) -> u32 {
-    let (strides, rest) = bytes.as_chunks::<STRIDE>();
-    let whole = strides.iter().fold(!0, |crc: u32, stride| {
-        let mixed = u64::from_le_bytes(*stride) ^ u64::from(crc);
-        let taken = mixed.to_le_bytes().into_iter().rev();
-        taken
-            .zip(&CRC_TABLES)
-            .fold(0, |sum, (byte, table)| sum ^ table[byte as usize])
-    });
-    !rest.iter().fold(whole, |crc, &byte| {
-        crc >> 8 ^ CRC_TABLES[0][(crc as u8 ^ byte) as usize]
-    })
-}
 
 fn masked(bytes: &[u8]) -> [u8; 4] {
-    let crc = crc32c(bytes);
-    crc.rotate_right(15).wrapping_add(MASK_DELTA).to_le_bytes()
+    let sum = crc32c::crc32c(bytes);
+    sum.rotate_right(15).wrapping_add(MASK_DELTA).to_le_bytes()
 }
 
 /// Appends one record.
 pub fn write_record(out: &mut impl Write, example: &Example) -> io::Result<()> {
-    let payload = encode(example);
+    write_payload(out, &encode(example))
+}
+
+/// Appends one record with any payload.
+pub fn write_payload(out: &mut impl Write, payload: &[u8]) -> io::Result<()> {
     let length = (payload.len() as u64).to_le_bytes();
     out.write_all(&length)?;
     out.write_all(&masked(&length))?;
-    out.write_all(&payload)?;
-    out.write_all(&masked(&payload))
+    out.write_all(payload)?;
+    out.write_all(&masked(payload))
 }
 
 /// Reads all records of a file; the first that is damaged ends it.
@@ -311,9 +265,9 @@ mod tests {
     #[test]
     fn the_checksum_is_castagnolis() {
         // The check value of CRC-32C (RFC 3720 and the catalogue of parametrised CRCs).
-        assert_eq!(crc32c(b"123456789"), 0xe306_9283);
+        assert_eq!(crc32c::crc32c(b"123456789"), 0xe306_9283);
         // 32 bytes of zeros, RFC 3720 appendix B.4.
-        assert_eq!(crc32c(&[0; 32]), 0x8a91_36aa);
+        assert_eq!(crc32c::crc32c(&[0; 32]), 0x8a91_36aa);
     }
 
     #[test]
