@@ -1,8 +1,12 @@
 //! What a game brings to the loop; everything else is the same for all.
 
-use std::{collections::VecDeque, sync::atomic::AtomicBool};
+use std::{collections::VecDeque, path::Path, sync::atomic::AtomicBool};
 
-use learn::trainer::Report;
+use learn::{
+    history::{History, Part},
+    settings::TrainSettings,
+    trainer::{self, Report, Task, TrainError},
+};
 use serde::de::DeserializeOwned;
 
 use crate::{
@@ -126,6 +130,27 @@ pub struct Trained {
     pub value_error: Option<f64>,
     /// Positions learned from.
     pub positions: usize,
+}
+
+/// Runs a training to its end and tells what was measured. Nothing when `observe` said no.
+pub fn see_through(
+    task: &mut dyn Task,
+    settings: &TrainSettings,
+    folder: &Path,
+    observe: &mut dyn FnMut(&Report<'_>) -> bool,
+) -> Result<Option<History>, TrainError> {
+    let mut wanted = true;
+    let outcome = trainer::train(task, settings, folder, &mut |line| {
+        wanted = observe(line);
+        wanted
+    })?;
+    Ok(wanted.then_some(outcome.history))
+}
+
+/// A measure of the last test, by its place in the trainer's rows.
+pub fn last_test(history: &History, place: usize) -> Option<f64> {
+    let last = history.last(Part::Test)?;
+    last.values.get(place).copied().flatten()
 }
 
 /// One position in this many is kept out of training to measure the losses.

@@ -66,11 +66,28 @@ pub struct BadSetting {
     expected: &'static str,
 }
 
+/// A check of a setting: name, value, whether it is good, what would be.
+type Check = (&'static str, String, bool, &'static str);
+
 impl BadSetting {
-    /// The first of the checks that fails: name, value, whether it is good, what would be.
-    pub(super) fn first(
-        checks: impl IntoIterator<Item = (&'static str, String, bool, &'static str)>,
-    ) -> Result<(), BadSetting> {
+    /// Checks a number of things.
+    pub(super) fn count(name: &'static str, value: u64) -> Check {
+        (name, value.to_string(), value > 0, "at least 1")
+    }
+
+    /// Checks a share of which nothing would be left out of the run.
+    pub(super) fn share(name: &'static str, value: f64) -> Check {
+        let good = value > 0.0 && value <= 1.0;
+        (name, value.to_string(), good, "above 0 and at most 1")
+    }
+
+    /// Checks a learning rate.
+    pub(super) fn rate(name: &'static str, value: f32) -> Check {
+        (name, value.to_string(), value > 0.0, "above 0")
+    }
+
+    /// The first of the checks that fails.
+    pub(super) fn first(checks: impl IntoIterator<Item = Check>) -> Result<(), BadSetting> {
         let bad = checks.into_iter().find(|(_, _, good, _)| !good);
         bad.map_or(Ok(()), |(name, value, _, expected)| {
             Err(BadSetting {

@@ -3,22 +3,18 @@
 mod settings;
 mod stored;
 
-use std::{
-    io::Write,
-    sync::{Arc, atomic::AtomicBool},
-};
+use std::sync::{Arc, atomic::AtomicBool};
 
-use flate2::{Compression, write::GzEncoder};
 use go::{BoardSize, Color};
 use go_player::{Judge, LoadedNetwork, selfplay::play_between};
 use learn::{
     go_task::{GoData, GoSettings, GoTask, chunks, example::GoExample, model::GoShape},
-    history::Part,
     optimiser::{Decay, Schedule},
     settings::{AverageSettings, TrainSettings},
-    trainer::{self, Report, TrainError},
+    trainer::{Report, TrainError},
 };
 use net::{
+    file::gzip,
     gather::Gather,
     leela::{LeelaNetwork, LeelaShape, LeelaVersion, TextStyle, sha256_of_text},
 };
@@ -28,7 +24,7 @@ use crate::{
     worker::{game_seed, rows_wanted},
     zero::{
         BadSetting, Discipline, Games, NewNetwork, State, ZeroError,
-        discipline::{Lesson, Pace, Table, Trained},
+        discipline::{Lesson, Pace, Table, Trained, last_test, see_through},
         gate::{Gate, Winner},
         report::{Page, page},
     },
@@ -136,21 +132,13 @@ impl Discipline for Go {
                 ))
             })?;
         let folder = table.folder.training(round);
-        let mut wanted = true;
-        let mut observe = |line: &Report<'_>| {
-            wanted = observe(line);
-            wanted
-        };
-        let outcome = trainer::train(&mut task, &settings.training, &folder, &mut observe)?;
-        if !wanted {
+        let Some(history) = see_through(&mut task, &settings.training, &folder, observe)? else {
             return Ok(None);
-        }
-        let last = outcome.history.last(Part::Test);
-        let measure = |place: usize| last.and_then(|row| row.values.get(place).copied().flatten());
+        };
         Ok(Some(Trained {
             network: new_network(&task.network()),
-            policy_loss: measure(POLICY_LOSS),
-            value_error: measure(VALUE_ERROR),
+            policy_loss: last_test(&history, POLICY_LOSS),
+            value_error: last_test(&history, VALUE_ERROR),
             positions,
         }))
     }
@@ -264,14 +252,9 @@ fn training_settings(settings: &ZeroSettings, round: u64, lesson: &Lesson<'_, Go
 /// A network under the hash of its text.
 fn new_network(network: &LeelaNetwork) -> NewNetwork {
     let text = network.to_text(TextStyle::default());
-    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
-    let packed = gzip.write_all(&text).and_then(|()| gzip.finish());
     NewNetwork {
         name: sha256_of_text(&text),
-        files: vec![(
-            Go::NETWORK_ENDING,
-            packed.expect("writing to memory does not fail"),
-        )],
+        files: vec![(Go::NETWORK_ENDING, gzip(&text))],
     }
 }
 

@@ -1,6 +1,7 @@
 //! The settings of a run, in one documented file.
 
 use go_player::selfplay::SelfPlay;
+use net::leela::BOARD_SIZES;
 use serde::{Deserialize, Serialize};
 
 use crate::{Elo, Sprt, zero::BadSetting};
@@ -161,37 +162,13 @@ impl ZeroSettings {
     /// Refuses values that cannot be meant.
     pub fn check(&self) -> Result<(), BadSetting> {
         let play = &self.selfplay.play;
-        let share = |value: f64| (0.0..=1.0).contains(&value);
+        let count = BadSetting::count;
         BadSetting::first([
             (
                 "size",
                 self.size.to_string(),
-                (2..=25).contains(&self.size),
+                BOARD_SIZES.contains(&self.size),
                 "from 2 to 25",
-            ),
-            (
-                "filters",
-                self.filters.to_string(),
-                self.filters > 0,
-                "at least 1",
-            ),
-            (
-                "selfplay.at_once",
-                self.selfplay.at_once.to_string(),
-                self.selfplay.at_once > 0,
-                "at least 1",
-            ),
-            (
-                "selfplay.first_games",
-                self.selfplay.first_games.to_string(),
-                self.selfplay.first_games > 0,
-                "at least 1",
-            ),
-            (
-                "selfplay.games",
-                self.selfplay.games.to_string(),
-                self.selfplay.games > 0,
-                "at least 1",
             ),
             (
                 "selfplay.play.simulations",
@@ -200,47 +177,29 @@ impl ZeroSettings {
                 "at least 2",
             ),
             (
-                "selfplay.play.quick_simulations",
-                play.quick_simulations.to_string(),
-                play.quick_simulations > 0,
-                "at least 1",
-            ),
-            (
-                "selfplay.play.full_share",
-                play.full_share.to_string(),
-                play.full_share > 0.0 && share(play.full_share),
-                "above 0 and at most 1",
-            ),
-            (
                 "selfplay.play.komi",
                 play.komi.to_string(),
                 play.komi.is_finite(),
                 "a finite number",
             ),
             (
-                "training.window",
-                self.training.window.to_string(),
-                self.training.window > 0,
-                "at least 1",
-            ),
-            (
-                "training.batch",
-                self.training.batch.to_string(),
-                self.training.batch > 0,
-                "at least 1",
-            ),
-            (
-                "training.rate",
-                self.training.rate.to_string(),
-                self.training.rate > 0.0,
-                "above 0",
-            ),
-            (
                 "gate.pass_share",
                 self.gate.pass_share.to_string(),
-                share(self.gate.pass_share),
+                (0.0..=1.0).contains(&self.gate.pass_share),
                 "from 0 to 1",
             ),
+            count("filters", self.filters as u64),
+            count("selfplay.at_once", self.selfplay.at_once as u64),
+            count("selfplay.first_games", self.selfplay.first_games),
+            count("selfplay.games", self.selfplay.games),
+            count("selfplay.play.quick_simulations", play.quick_simulations),
+            count("training.window", self.training.window as u64),
+            count("training.batch", self.training.batch as u64),
+            count("training.threads", self.training.threads as u64),
+            count("gate.simulations", self.gate.simulations),
+            count("gate.at_once", self.gate.at_once as u64),
+            BadSetting::share("selfplay.play.full_share", play.full_share),
+            BadSetting::rate("training.rate", self.training.rate),
         ])
     }
 }

@@ -21,14 +21,13 @@ use std::{
 };
 
 use learn::{
-    history::Part,
     mario_task::{
         self, MarioTask,
         model::{MarioDesign, MarioShape},
     },
     optimiser::{Decay, Rule, Schedule},
     settings::{AverageSettings, TrainSettings},
-    trainer::{self, Report, TrainError, name},
+    trainer::{Report, TrainError, name},
 };
 use mario::{Example, Game, Rules};
 use mario_player::{
@@ -55,7 +54,7 @@ use crate::{
     worker::{game_seed, rows_wanted},
     zero::{
         BadSetting, Discipline, Games, NewNetwork, State, ZeroError,
-        discipline::{Lesson, Pace, Table, Trained},
+        discipline::{Lesson, Pace, Table, Trained, last_test, see_through},
         gate::{Gate, Winner},
         report::{Join, Page, chart, page},
     },
@@ -213,30 +212,22 @@ impl Discipline for DrMario {
                 .map_err(TrainError::from)?;
         }
         let folder = table.folder.training(round);
-        let mut wanted = true;
-        let mut observe = |line: &Report<'_>| {
-            wanted = observe(line);
-            wanted
-        };
-        let outcome = trainer::train(&mut task, &settings.training, &folder, &mut observe)?;
-        if !wanted {
+        let Some(history) = see_through(&mut task, &settings.training, &folder, observe)? else {
             return Ok(None);
-        }
+        };
         let checkpoint = folder.join(name::CHECKPOINT);
         let start = std::fs::read(&checkpoint).map_err(|source| ZeroError::File {
             path: checkpoint,
             source,
         })?;
         let bytes = compact::write(&task.network(), Precision::F32);
-        let last = outcome.history.last(Part::Test);
-        let measure = |place: usize| last.and_then(|row| row.values.get(place).copied().flatten());
         Ok(Some(Trained {
             network: NewNetwork {
                 name: sha256_of_text(&bytes),
                 files: vec![(START_ENDING, start), (Self::NETWORK_ENDING, bytes)],
             },
-            policy_loss: measure(MOVES_LOSS),
-            value_error: measure(WON_ERROR),
+            policy_loss: last_test(&history, MOVES_LOSS),
+            value_error: last_test(&history, WON_ERROR),
             positions,
         }))
     }

@@ -199,9 +199,8 @@ impl MarioSettings {
 
     /// Refuses values that cannot be meant.
     pub fn check(&self) -> Result<(), BadSetting> {
-        let share = |value: f64| value > 0.0 && value <= 1.0;
         let [lowest, highest] = self.levels;
-        let count = |name, value: u64| (name, value.to_string(), value > 0, "at least 1");
+        let count = BadSetting::count;
         let player = self.round0.player.parse();
         let knows_nothing = player.is_ok_and(|kind: Kind| kind != Kind::Network);
         BadSetting::first([
@@ -238,24 +237,9 @@ impl MarioSettings {
             count("training.window", self.training.window as u64),
             count("training.batch", self.training.batch as u64),
             count("training.threads", self.training.threads as u64),
-            (
-                "selfplay.full_share",
-                self.selfplay.full_share.to_string(),
-                share(self.selfplay.full_share),
-                "above 0 and at most 1",
-            ),
-            (
-                "training.rate",
-                self.training.rate.to_string(),
-                self.training.rate > 0.0,
-                "above 0",
-            ),
-            (
-                "gate.pass_share",
-                self.gate.pass_share.to_string(),
-                share(self.gate.pass_share),
-                "above 0 and at most 1",
-            ),
+            BadSetting::share("selfplay.full_share", self.selfplay.full_share),
+            BadSetting::rate("training.rate", self.training.rate),
+            BadSetting::share("gate.pass_share", self.gate.pass_share),
         ])
     }
 }
