@@ -1,6 +1,9 @@
 //! A game of the player against itself, for whoever has no record at hand.
 
-use go::{BoardSize, Color, sgf::Tree};
+use go::{
+    BoardSize,
+    sgf::{GameResult, Tree, WinBy},
+};
 
 use crate::{
     player::{Player, PlayerError},
@@ -36,22 +39,17 @@ pub fn exhibition(
     for part in ["PB", "PW"] {
         tree.set_text(root, part, &name);
     }
-    tree.set_text(root, "RE", &result(player));
+    tree.set_text(root, "RE", &result(player).to_string());
     Ok(tree)
 }
 
-/// The result as records spell it.
-fn result(player: &Player) -> String {
-    let letter = |color| match color {
-        Color::Black => 'B',
-        Color::White => 'W',
-    };
+/// How the game ended.
+fn result(player: &Player) -> GameResult {
     if let Some(loser) = player.resigned() {
-        return format!("{}+Resign", letter(loser.opponent()));
+        return GameResult::Win(loser.opponent(), WinBy::Resignation);
     }
     let score = player.game().score();
-    match score.winner() {
-        Some(winner) => format!("{}+{}", letter(winner), score.lead(winner)),
-        None => "0".to_owned(),
-    }
+    score.winner().map_or(GameResult::Draw, |winner| {
+        GameResult::Win(winner, WinBy::Points(score.lead(winner)))
+    })
 }

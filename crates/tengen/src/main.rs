@@ -8,9 +8,6 @@ use std::{env, path::Path, process::ExitCode};
 
 use clap::Parser;
 
-/// Exit code for bad input of any kind: a wrong flag, a damaged file, a missing argument.
-const EXIT_BAD_INPUT: u8 = 2;
-
 /// Called by this name (a symlink), the program is Leela Zero's engine.
 const LEELAZ: &str = "leelaz";
 
@@ -23,7 +20,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             eprintln!("tengen: {}", commands::sentence(&error));
-            ExitCode::from(EXIT_BAD_INPUT)
+            ExitCode::from(commands::EXIT_BAD_INPUT)
         }
     }
 }

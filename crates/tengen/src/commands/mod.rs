@@ -21,6 +21,9 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+/// Exit code for bad input of any kind: a wrong flag, a damaged file, a missing argument.
+pub const EXIT_BAD_INPUT: u8 = 2;
+
 /// Residual networks that read Go and Dr. Mario.
 #[derive(Parser)]
 #[command(name = "tengen", version, about)]

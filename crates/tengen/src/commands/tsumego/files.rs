@@ -11,10 +11,7 @@ use go::sgf::{self, Tree};
 use rayon::prelude::*;
 use tsumego::{LabelledPosition, Piece, labelled_positions, pieces};
 
-use crate::commands::sentence;
-
-/// Bad input of any kind.
-pub const EXIT_BAD_INPUT: u8 = 2;
+use crate::commands::{EXIT_BAD_INPUT, sentence};
 
 /// The SGF files of paths: files as they are, folders with all that lies in them, in order.
 pub fn sgf_files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {

@@ -8,7 +8,8 @@ use rand::{SeedableRng, rngs::StdRng};
 use rayon::prelude::*;
 use tsumego::{Limits, check_label};
 
-use super::files::{EXIT_BAD_INPUT, exit_code, read_positions};
+use super::files::{exit_code, read_positions};
+use crate::commands::EXIT_BAD_INPUT;
 use crate::commands::terminal::progress;
 
 /// Solve a random share of labelled positions from scratch and compare.
