@@ -1,13 +1,20 @@
 //! Dynamic komi on the command line: what is refused, with which words and which exit code.
 
+mod support {
+    pub mod converse;
+    pub mod network;
+}
+
 use std::{
     fs,
-    io::Write,
     path::PathBuf,
-    process::{Command, Output, Stdio},
+    process::{Command, Output},
 };
 
-use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion, TextStyle};
+use support::{
+    converse::{converse, text},
+    network::write_small_network,
+};
 
 struct Engine {
     folder: tempfile::TempDir,
@@ -18,12 +25,7 @@ impl Engine {
         let engine = Engine {
             folder: tempfile::tempdir().unwrap(),
         };
-        let network = LeelaNetwork::random(LeelaVersion::V1, LeelaShape::stock(9, 1, 4), 3);
-        let style = TextStyle {
-            carriage_returns: false,
-            final_newline: true,
-        };
-        fs::write(engine.weights(), network.to_exact_text(style)).unwrap();
+        write_small_network(&engine.weights());
         engine
     }
 
@@ -32,24 +34,14 @@ impl Engine {
     }
 
     fn run(&self, arguments: &[&str], input: &str) -> Output {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_tengen"))
+        let mut program = Command::new(env!("CARGO_BIN_EXE_tengen"));
+        program
             .args(["gtp", "-t", "1", "-v", "30", "--noponder", "-w"])
             .arg(self.weights())
             .args(arguments)
-            .env("XDG_CACHE_HOME", self.folder.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // A program that ends before it reads is no failure of ours.
-        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        child.wait_with_output().unwrap()
+            .env("XDG_CACHE_HOME", self.folder.path());
+        converse(&mut program, input)
     }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 #[test]

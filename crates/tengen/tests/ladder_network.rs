@@ -69,24 +69,17 @@ fn write_base(folder: &Path, side: usize) {
     fs::write(folder.join("base.txt"), text).unwrap();
 }
 
+fn build_ladder(folder: &Path, options: &str) {
+    let words: Vec<&str> = options.split(' ').collect();
+    run(&[&["ladder", "build"][..], &words].concat(), folder);
+}
+
 #[test]
 fn a_built_network_is_the_same_on_stdout_and_in_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let printed = run(&["ladder", "build", "--steps", "4", "--size", "9"], folder);
-    run(
-        &[
-            "ladder",
-            "build",
-            "--steps",
-            "4",
-            "--size",
-            "9",
-            "-o",
-            "ladder.txt",
-        ],
-        folder,
-    );
+    build_ladder(folder, "--steps 4 --size 9 -o ladder.txt");
     assert_eq!(
         fs::read_to_string(folder.join("ladder.txt")).unwrap(),
         printed
@@ -96,10 +89,7 @@ fn a_built_network_is_the_same_on_stdout_and_in_a_file() {
     // Stock heads: that is what every Leela Zero program reads.
     let shape = network.shape();
     assert_eq!((shape.policy_planes, shape.value_planes), (2, 1));
-    run(
-        &["ladder", "build", "--original", "-o", "original.txt"],
-        folder,
-    );
+    build_ladder(folder, "--original -o original.txt");
     let shape = leela(&folder.join("original.txt")).shape();
     assert_eq!((shape.blocks, shape.filters), (24, 64));
 }
@@ -272,19 +262,7 @@ fn a_graft_stands_beside_its_base_and_plays() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write_base(folder, 9);
-    run(
-        &[
-            "ladder",
-            "build",
-            "--steps",
-            "4",
-            "--size",
-            "9",
-            "-o",
-            "ladder.txt",
-        ],
-        folder,
-    );
+    build_ladder(folder, "--steps 4 --size 9 -o ladder.txt");
     let ladder = leela(&folder.join("ladder.txt")).shape();
     for gains in [&[][..], &["--policy-gain", "2", "--value-gain", "0.2"]] {
         let graft = ["net", "graft", "base.txt", "ladder.txt", "-o", "both.txt"];
@@ -302,32 +280,8 @@ fn what_cannot_be_grafted_is_refused_and_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write_base(folder, 9);
-    run(
-        &[
-            "ladder",
-            "build",
-            "--steps",
-            "2",
-            "--size",
-            "9",
-            "-o",
-            "ladder.txt",
-        ],
-        folder,
-    );
-    run(
-        &[
-            "ladder",
-            "build",
-            "--steps",
-            "2",
-            "--size",
-            "7",
-            "-o",
-            "small.txt",
-        ],
-        folder,
-    );
+    build_ladder(folder, "--steps 2 --size 9 -o ladder.txt");
+    build_ladder(folder, "--steps 2 --size 7 -o small.txt");
     fs::write(folder.join("broken.txt"), "1\n0.5 0.5\n").unwrap();
     let before = names(folder);
     for (arguments, words) in [

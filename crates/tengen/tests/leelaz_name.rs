@@ -1,14 +1,21 @@
 //! Called `leelaz`, the program takes that program's options and returns its exit codes.
 #![cfg(unix)]
 
+mod support {
+    pub mod converse;
+    pub mod network;
+}
+
 use std::{
     fs,
-    io::Write,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Command, Output},
 };
 
-use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion, TextStyle};
+use support::{
+    converse::{converse, text},
+    network::write_small_network,
+};
 
 struct Leelaz {
     folder: tempfile::TempDir,
@@ -19,13 +26,9 @@ impl Leelaz {
         let folder = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_tengen"), folder.path().join("leelaz"))
             .unwrap();
-        let network = LeelaNetwork::random(LeelaVersion::V1, LeelaShape::stock(9, 1, 4), 3);
-        let style = TextStyle {
-            carriage_returns: false,
-            final_newline: true,
-        };
-        fs::write(folder.path().join("net.txt"), network.to_exact_text(style)).unwrap();
-        Leelaz { folder }
+        let leelaz = Leelaz { folder };
+        write_small_network(&leelaz.weights());
+        leelaz
     }
 
     fn weights(&self) -> PathBuf {
@@ -33,17 +36,9 @@ impl Leelaz {
     }
 
     fn run(&self, arguments: &[&str], input: &str) -> Output {
-        let mut child = Command::new(self.folder.path().join("leelaz"))
-            .args(arguments)
-            .env("HOME", self.folder.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // A program that ends before it reads is no failure of ours.
-        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        child.wait_with_output().unwrap()
+        let mut program = Command::new(self.folder.path().join("leelaz"));
+        program.args(arguments).env("HOME", self.folder.path());
+        converse(&mut program, input)
     }
 
     fn play(&self, arguments: &[&str], input: &str) -> Output {
@@ -53,10 +48,6 @@ impl Leelaz {
         all.extend(arguments);
         self.run(&all, input)
     }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 #[test]

@@ -1,29 +1,21 @@
 //! With no network named and none to be found, the program plays and analyses with its own.
 
-use std::{
-    fs,
-    io::Write,
-    path::Path,
-    process::{Command, Output, Stdio},
-};
-
-fn tengen(home: &Path, arguments: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_tengen"))
-        .args(arguments)
-        .current_dir(home)
-        .env("HOME", home)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A program that ends before it reads is no failure of ours.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    child.wait_with_output().unwrap()
+mod support {
+    pub mod converse;
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+use support::converse::{converse, text};
+
+fn tengen(home: &Path, arguments: &[&str], input: &str) -> Output {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_tengen"));
+    program.args(arguments).current_dir(home).env("HOME", home);
+    converse(&mut program, input)
 }
 
 #[test]
