@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::axis::{label, ticks};
 use crate::history::{History, Part};
 
 const CHART_WIDTH: f64 = 460.0;
@@ -14,8 +15,6 @@ const SMOOTH_COLOR: &str = "#33608c";
 const TEST_COLOR: &str = "#c4472b";
 const INK: &str = "#222";
 const GRID: &str = "#e3e3e3";
-/// Ticks aimed at along an axis.
-const TICKS: f64 = 5.0;
 /// Largest share of the old value kept by the smooth curve, and points it looks back on in short runs.
 const SMOOTHING: f64 = 0.9;
 const SMOOTH_POINTS: f64 = 10.0;
@@ -93,7 +92,7 @@ fn draw_chart(picture: &mut String, history: &History, name: &str, left: f64, to
             y(value),
             plot_left - 6.0,
             y(value) + 4.0,
-            number(value)
+            label(value)
         );
     }
     for step in ticks(0.0, last_step) {
@@ -102,7 +101,7 @@ fn draw_chart(picture: &mut String, history: &History, name: &str, left: f64, to
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
             x(step),
             plot_bottom + 16.0,
-            number(step)
+            label(step)
         );
     }
     let _ = writeln!(
@@ -154,44 +153,6 @@ fn bounds(values: &[f64]) -> (f64, f64) {
     (low - room, high + room)
 }
 
-/// Round numbers inside a range.
-fn ticks(low: f64, high: f64) -> Vec<f64> {
-    let rough = (high - low) / TICKS;
-    let power = 10_f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0]
-        .into_iter()
-        .map(|factor| factor * power)
-        .find(|step| *step >= rough)
-        .unwrap_or(10.0 * power);
-    let first = (low / step).ceil() as i64;
-    let last = (high / step).floor() as i64;
-    (first..=last).map(|index| index as f64 * step).collect()
-}
-
-/// A tick as a person writes it.
-fn number(value: f64) -> String {
-    let size = value.abs();
-    if size >= 1e6 {
-        format!("{}M", trimmed(value / 1e6))
-    } else if size >= 1e4 {
-        format!("{}k", trimmed(value / 1e3))
-    } else if size > 0.0 && size < 1e-3 {
-        format!("{value:.0e}")
-    } else {
-        trimmed(value)
-    }
-}
-
-fn trimmed(value: f64) -> String {
-    let text = format!("{value:.4}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" {
-        "0".to_owned()
-    } else {
-        text.to_owned()
-    }
-}
-
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -202,16 +163,6 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::history::Row;
-
-    #[test]
-    fn ticks_are_round_numbers_inside_the_range() {
-        assert_eq!(ticks(0.0, 10.0), vec![0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
-        assert_eq!(ticks(0.13, 0.52).len(), 4);
-        assert_eq!(
-            [number(120_000.0), number(0.25), number(-0.0)],
-            ["120k", "0.25", "0"]
-        );
-    }
 
     #[test]
     fn every_curve_is_drawn_once_and_inside_the_picture() {

@@ -48,6 +48,7 @@ pub mod history;
 pub mod settings;
 pub mod trainer;
 
+pub mod axis;
 pub mod curves;
 pub mod events;
 mod protobuf;

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use learn::axis::{label, ticks};
+
 use crate::zero::{State, TrainingLine};
 
 /// The size of a chart.
@@ -13,8 +15,6 @@ const MARGIN: f64 = 48.0;
 const LABEL_GAP: f64 = 6.0;
 const LABEL_DROP: f64 = 4.0;
 const LABEL_BELOW: f64 = 18.0;
-/// Lines across a chart.
-const GRID_LINES: usize = 4;
 
 /// What a game adds to the page.
 pub(super) struct Page {
@@ -122,26 +122,25 @@ pub(super) fn chart(title: &str, points: &[(f64, f64)], join: Join) -> String {
         |value: f64| HEIGHT - MARGIN - (value - bottom) / (top - bottom) * (HEIGHT - 2.0 * MARGIN);
     let mut svg =
         format!("<figure><figcaption>{title}</figcaption><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\">");
-    for line in 0..=GRID_LINES {
-        let part = line as f64 / GRID_LINES as f64;
-        let (level, place) = (bottom + part * (top - bottom), left + part * (right - left));
-        let (height, across) = (y(level), x(place));
+    for level in ticks(bottom, top) {
+        let height = y(level);
         let _ = write!(
             svg,
-            "<line class=grid x1={MARGIN} x2={} y1={height:.1} y2={height:.1} />",
-            WIDTH - MARGIN
-        );
-        let _ = write!(
-            svg,
-            "<text x={} y={:.1} class=level>{}</text>",
+            "<line class=grid x1={MARGIN} x2={} y1={height:.1} y2={height:.1} />\
+             <text x={} y={:.1} class=level>{}</text>",
+            WIDTH - MARGIN,
             MARGIN - LABEL_GAP,
             height + LABEL_DROP,
             label(level)
         );
+    }
+    for place in ticks(left, right) {
         let _ = write!(
             svg,
-            "<text x={across:.1} y={} class=place>{place:.0}</text>",
-            HEIGHT - MARGIN + LABEL_BELOW
+            "<text x={:.1} y={} class=place>{}</text>",
+            x(place),
+            HEIGHT - MARGIN + LABEL_BELOW,
+            label(place)
         );
     }
     let mut path = String::new();
@@ -155,14 +154,6 @@ pub(super) fn chart(title: &str, points: &[(f64, f64)], join: Join) -> String {
     let _ = write!(svg, "<path class=line d=\"{path}\" />");
     svg.push_str("</svg></figure>");
     svg
-}
-
-fn label(value: f64) -> String {
-    if value.abs() >= 100.0 {
-        format!("{value:.0}")
-    } else {
-        format!("{value:.3}")
-    }
 }
 
 /// Everything around the numbers.

@@ -45,10 +45,12 @@ pub struct GoArgs {
     rounds: Option<u64>,
 }
 
-/// Learn Dr. Mario from nothing: self-play, training, a comparison on equal deals, promotion, again and again.
+/// Learn Dr. Mario from nothing: self-play, training, a comparison on equal deals, promotion, again
+/// and again.
 ///
-/// The first games are played without a network. Everything is kept in one folder and the same command goes on after
-/// a stop of any kind. The settings are in settings.toml there, explained; report.html shows how the run goes.
+/// The first games are played without a network. Everything is kept in one folder and the same
+/// command goes on after a stop of any kind. The settings are in settings.toml there, explained;
+/// report.html shows how the run goes.
 ///
 /// Example: tengen zero mario --dir runs/mario
 #[derive(clap::Args)]

@@ -10,11 +10,12 @@ use net::leela::{LeelaNetwork, TextStyle};
 
 /// Graft a ladder network onto a trained one.
 ///
-/// The towers stand side by side; a move that works in a ladder gets the gain added to its logit, a move that fails
-/// loses twice as much. Without a ladder on the board the result answers as the base does. Its heads have more planes
-/// than stock Leela Zero accepts: it is for Tengen.
+/// The towers stand side by side; a move that works in a ladder gets the gain added to its logit, a
+/// move that fails loses twice as much. Without a ladder on the board the result answers as the base
+/// does. Its heads have more planes than stock Leela Zero accepts: it is for Tengen.
 ///
-/// Example: tengen ladder build -o ladder.txt && tengen net graft best-network.gz ladder.txt -o grafted.txt
+/// Example: tengen ladder build -o ladder.txt
+///          tengen net graft best-network.gz ladder.txt -o grafted.txt
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {

@@ -8,8 +8,9 @@ use net::leela::{LeelaNetwork, TextStyle};
 
 /// Lay a Go network out for another board size.
 ///
-/// The tower plays on any board; the heads are moved point by point, edges to edges. The result plays at once, below the
-/// strength of a network trained on that board; train it further to get there.
+/// The tower plays on any board; the heads are moved point by point, edges to edges. The result
+/// plays at once, below the strength of a network trained on that board; train it further to get
+/// there.
 ///
 /// Example: tengen net resize go19.txt.gz --size 13 --out go13.txt.gz
 #[derive(clap::Args)]

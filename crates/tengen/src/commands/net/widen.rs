@@ -9,8 +9,8 @@ use net::leela::{LeelaNetwork, TextStyle};
 
 /// Make a network larger without changing what it plays (net2net).
 ///
-/// New filters are copies that share their weight, new blocks begin by adding nothing; train the result further, with a
-/// little --noise so that the copies can part.
+/// New filters are copies that share their weight, new blocks begin by adding nothing; train the
+/// result further, with a little --noise so that the copies can part.
 ///
 /// Example: tengen net widen small.txt.gz --blocks 8 --filters 96 --noise 0.01 --out large.txt.gz
 #[derive(clap::Args)]

@@ -12,9 +12,9 @@ use super::files::{for_each_positions, write_whole};
 
 /// Round a network's weights to a few bits.
 ///
-/// Each row of weights (those of one output) is rounded in steps of its own largest one; --fixed rounds the
-/// original's way, in steps of 2^(1 - bits) between -1 and 1, whatever the weights are. With positions, also prints
-/// the error at each number of bits.
+/// Each row of weights (those of one output) is rounded in steps of its own largest one; --fixed
+/// rounds the original's way, in steps of 2^(1 - bits) between -1 and 1, whatever the weights are.
+/// With positions, also prints the error at each number of bits.
 ///
 /// Example: tengen tsumego compress safety.net --bits 5 --out small.net --positions test.sgf
 #[derive(clap::Args)]
