@@ -11,6 +11,7 @@ use std::{
         Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use go::{Color, Move};
@@ -41,6 +42,8 @@ pub struct Contest {
     pub games: usize,
     /// Games at once.
     pub jobs: usize,
+    /// How long a program may think about one move before it loses on time.
+    pub patience: Duration,
     /// Stop when this is decided.
     pub sprt: Option<Sprt>,
     /// Move sequences to start from, used in turn, each twice with colours changed; may be empty.
@@ -188,13 +191,15 @@ impl Contest {
                 (&mut playing.second, &mut playing.first)
             };
             match referee(black, white, &self.rules, opening, playing.scorer.as_mut()) {
+                // A program that was ended for its silence must be started again.
+                Ok(played) if played.ending == Ending::Time => return Ok(played),
                 Ok(played) => {
                     *seats = Some(playing);
                     return Ok(played);
                 }
-                Err(RefereeError::Program(ProgramError::Stopped { .. })) if tries < RESTARTS => {
-                    tries += 1
-                }
+                Err(RefereeError::Program(
+                    ProgramError::Stopped { .. } | ProgramError::Silent { .. },
+                )) if tries < RESTARTS => tries += 1,
                 Err(error) => return Err(error),
             }
         }
@@ -263,10 +268,13 @@ struct Seats {
 
 impl Seats {
     fn start(contest: &Contest) -> Result<Seats, ProgramError> {
+        let start = |command: &str| {
+            Program::start(command).map(|program| program.with_patience(contest.patience))
+        };
         Ok(Seats {
-            first: Program::start(&contest.first)?,
-            second: Program::start(&contest.second)?,
-            scorer: contest.scorer.as_deref().map(Program::start).transpose()?,
+            first: start(&contest.first)?,
+            second: start(&contest.second)?,
+            scorer: contest.scorer.as_deref().map(start).transpose()?,
         })
     }
 }
@@ -355,6 +363,7 @@ mod tests {
             },
             games: 6,
             jobs: 2,
+            patience: Duration::from_secs(60),
             sprt: None,
             openings: Vec::new(),
             log: None,
@@ -405,6 +414,22 @@ mod tests {
                 .iter()
                 .all(|entry| entry.ending == Ending::Illegal("K5".into()))
         );
+    }
+
+    #[test]
+    fn a_program_that_hangs_loses_on_time() {
+        let mut hangs = contest("pass", "pass");
+        // It waits for a line that never comes.
+        hangs.second = hangs.second.replace(r#"echo "= pass""#, "read never");
+        hangs.games = 2;
+        // Time enough for every other answer, on a busy machine too.
+        hangs.patience = Duration::from_secs(3);
+        let (score, entries) = play(&hangs);
+        assert_eq!(score, Score::new(2, 0));
+        assert!(entries.iter().all(|entry| entry.ending == Ending::Time));
+        let mut results: Vec<&str> = entries.iter().map(|entry| &entry.result[..]).collect();
+        results.sort_unstable();
+        assert_eq!(results, ["B+Time", "W+Time"]);
     }
 
     #[test]

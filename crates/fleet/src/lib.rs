@@ -21,7 +21,7 @@ pub mod zero;
 pub use contest::{Contest, ContestError, Entry};
 pub use log::{Log, LogError};
 pub use net::file::write_whole;
-pub use program::{Program, ProgramError};
+pub use program::{PATIENCE, Program, ProgramError};
 pub use referee::{Ending, Played, RefereeError, Rules, referee};
 pub use score::{Elo, Interval, Score};
 pub use sprt::{Sprt, Verdict};

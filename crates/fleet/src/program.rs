@@ -4,6 +4,8 @@ use std::{
     io::{BufRead, BufReader, Write},
     path::Path,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    time::Duration,
 };
 
 use thiserror::Error;
@@ -30,6 +32,16 @@ pub enum ProgramError {
         /// The command it had been sent.
         command: String,
     },
+    /// It neither answered nor ended.
+    #[error("{program:?} has not answered {command:?} for {seconds} s")]
+    Silent {
+        /// The first word of the command.
+        program: String,
+        /// The command it had been sent.
+        command: String,
+        /// How long it was waited for.
+        seconds: u64,
+    },
     /// It answered with an error.
     #[error("{program:?} answered {command:?} with an error: {answer}")]
     Refused {
@@ -47,8 +59,12 @@ pub struct Program {
     name: String,
     child: Child,
     input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+    answers: Receiver<String>,
+    patience: Duration,
 }
+
+/// How long a program may think about one command unless something else is said.
+pub const PATIENCE: Duration = Duration::from_secs(600);
 
 impl Program {
     /// Starts the program of a shell-like command line (quotes are understood, nothing is expanded).
@@ -71,12 +87,29 @@ impl Program {
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(start(std::io::Error::other("no pipe to it")));
         };
+        let (sender, answers) = channel();
+        // A thread of its own reads, so that the wait for an answer can end. It ends with the program's output.
+        std::thread::spawn(move || {
+            let mut output = BufReader::new(output);
+            while let Some(answer) = read_answer(&mut output) {
+                if sender.send(answer).is_err() {
+                    return;
+                }
+            }
+        });
         Ok(Program {
             name,
             child,
             input: Some(input),
-            output: BufReader::new(output),
+            answers,
+            patience: PATIENCE,
         })
+    }
+
+    /// The same program, which may be silent for so long before it is ended.
+    pub fn with_patience(mut self, patience: Duration) -> Program {
+        self.patience = patience;
+        self
     }
 
     /// The program's name without its folder.
@@ -89,12 +122,7 @@ impl Program {
 
     /// Sends a command and returns the text of its answer.
     pub fn ask(&mut self, command: &str) -> Result<String, ProgramError> {
-        let answer = self
-            .exchange(command)
-            .ok_or_else(|| ProgramError::Stopped {
-                program: self.name().to_owned(),
-                command: command.to_owned(),
-            })?;
+        let answer = self.exchange(command)?;
         let text = answer[1..]
             .trim_start_matches(|c: char| c.is_ascii_digit())
             .trim()
@@ -109,29 +137,50 @@ impl Program {
         })
     }
 
-    /// The lines from the first `=` or `?` to the blank line; `None` when the program has gone.
-    fn exchange(&mut self, command: &str) -> Option<String> {
-        let input = self.input.as_mut()?;
-        writeln!(input, "{command}")
-            .and_then(|()| input.flush())
-            .ok()?;
-        let mut answer = String::new();
-        loop {
-            let mut line = String::new();
-            if self.output.read_line(&mut line).ok()? == 0 {
-                return None;
+    fn exchange(&mut self, command: &str) -> Result<String, ProgramError> {
+        let (program, command) = (self.name().to_owned(), command.to_owned());
+        let told = self.input.as_mut().is_some_and(|input| {
+            let written = writeln!(input, "{command}");
+            written.and_then(|()| input.flush()).is_ok()
+        });
+        if !told {
+            return Err(ProgramError::Stopped { program, command });
+        }
+        match self.answers.recv_timeout(self.patience) {
+            Ok(answer) => Ok(answer),
+            Err(RecvTimeoutError::Disconnected) => Err(ProgramError::Stopped { program, command }),
+            Err(RecvTimeoutError::Timeout) => {
+                // It would not hear `quit` either.
+                self.input = None;
+                let _ = self.child.kill();
+                Err(ProgramError::Silent {
+                    program,
+                    command,
+                    seconds: self.patience.as_secs(),
+                })
             }
-            let line = line.trim_end();
-            if answer.is_empty() {
-                if line.starts_with(['=', '?']) {
-                    answer.push_str(line);
-                }
-            } else if line.is_empty() {
-                return Some(answer);
-            } else {
-                answer.push('\n');
+        }
+    }
+}
+
+/// The lines from the first `=` or `?` to the blank line; `None` when the program has gone.
+fn read_answer(output: &mut BufReader<ChildStdout>) -> Option<String> {
+    let mut answer = String::new();
+    loop {
+        let mut line = String::new();
+        if output.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        let line = line.trim_end();
+        if answer.is_empty() {
+            if line.starts_with(['=', '?']) {
                 answer.push_str(line);
             }
+        } else if line.is_empty() {
+            return Some(answer);
+        } else {
+            answer.push('\n');
+            answer.push_str(line);
         }
     }
 }
@@ -155,7 +204,7 @@ impl Drop for Program {
 
 /// A program has two seconds to quit by itself.
 const QUIT_POLLS: u32 = 40;
-const QUIT_POLL: std::time::Duration = std::time::Duration::from_millis(50);
+const QUIT_POLL: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
 mod tests {
@@ -190,6 +239,17 @@ mod tests {
             program.ask("name"),
             Err(ProgramError::Stopped { .. })
         ));
+    }
+
+    #[test]
+    fn a_program_that_says_nothing_is_ended() {
+        let mut program = Program::start("sleep 3600")
+            .unwrap()
+            .with_patience(Duration::from_millis(20));
+        let error = program.ask("genmove b").unwrap_err();
+        assert!(matches!(error, ProgramError::Silent { .. }), "{error}");
+        let ended = program.child.wait().unwrap();
+        assert!(!ended.success());
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub enum Ending {
     Score,
     /// The loser played this and may not.
     Illegal(String),
+    /// The loser thought for longer than it was waited for.
+    Time,
 }
 
 /// A finished game.
@@ -106,7 +108,12 @@ pub fn referee(
             Color::Black => (&mut *black, &mut *white),
             Color::White => (&mut *white, &mut *black),
         };
-        let answer = mover.ask(&format!("genmove {color}"))?;
+        let answer = match mover.ask(&format!("genmove {color}")) {
+            Err(ProgramError::Silent { .. }) => {
+                return Ok(lost_by(game, color, Ending::Time, "Time"));
+            }
+            answer => answer?,
+        };
         if answer.eq_ignore_ascii_case("resign") {
             return Ok(lost_by(game, color, Ending::Resignation, "Resign"));
         }

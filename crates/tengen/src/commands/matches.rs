@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
 };
 
 use anyhow::{Context, bail, ensure};
@@ -60,6 +61,9 @@ pub struct Args {
     /// Moves to take from each opening.
     #[arg(long, default_value_t = 6)]
     opening_moves: usize,
+    /// Seconds that a program may be silent; then it has lost the game on time and is started again.
+    #[arg(long, default_value_t = fleet::PATIENCE.as_secs(), value_name = "SECONDS")]
+    patience: u64,
     /// A longer game is scored as it stands.
     #[arg(long, default_value_t = 722)]
     max_moves: usize,
@@ -128,6 +132,7 @@ fn contest(args: &Args) -> anyhow::Result<Contest> {
         },
         games: args.games,
         jobs: args.jobs,
+        patience: Duration::from_secs(args.patience),
         sprt: args
             .sprt
             .as_deref()
