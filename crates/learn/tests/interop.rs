@@ -1,7 +1,7 @@
 //! Other programs read what we write: TensorBoard our event files, ONNX Runtime our models.
 //!
-//! `TENGEN_PYTHON` names the Python to ask (else `python3`); `scripts/interop` makes one with both packages. Without them
-//! the tests say so and pass.
+//! `TENGEN_PYTHON` names the Python to ask (else `python3`); `scripts/interop-python` makes one with both packages, and
+//! `scripts/test` uses it. Without them the tests say so and pass.
 
 use std::path::Path;
 use std::process::Command;
