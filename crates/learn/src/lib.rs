@@ -45,6 +45,7 @@ pub mod average;
 // The loop, and what it keeps.
 pub mod checkpoint;
 pub mod history;
+pub mod lock;
 pub mod settings;
 pub mod trainer;
 

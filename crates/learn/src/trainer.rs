@@ -1,6 +1,5 @@
 //! The loop: batches in, steps, tests, checkpoints, curves and networks out.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -13,6 +12,7 @@ use crate::curves;
 use crate::events::EventFile;
 use crate::history::{History, Part, Row};
 use crate::layer::Mode;
+use crate::lock::{LockError, LockedFolder};
 use crate::loss::Tally;
 use crate::model::Model;
 use crate::optimiser::Optimiser;
@@ -103,6 +103,9 @@ pub enum TrainError {
     /// The settings.
     #[error(transparent)]
     Settings(#[from] SettingsError),
+    /// The folder.
+    #[error(transparent)]
+    Lock(#[from] LockError),
     /// A file of the run's folder.
     #[error("cannot write {}: {error}", path.display())]
     File {
@@ -163,9 +166,18 @@ pub fn train(
     observe: &mut dyn FnMut(&Report<'_>) -> bool,
 ) -> Result<Outcome, TrainError> {
     settings.check()?;
-    let at = |path: PathBuf| move |error| TrainError::File { path, error };
-    fs::create_dir_all(folder).map_err(at(folder.to_owned()))?;
-    let mut run = Run::open(task, settings, folder)?;
+    train_in(task, settings, &LockedFolder::take(folder)?, observe)
+}
+
+/// The same in a folder already taken.
+pub fn train_in(
+    task: &mut dyn Task,
+    settings: &TrainSettings,
+    folder: &LockedFolder,
+    observe: &mut dyn FnMut(&Report<'_>) -> bool,
+) -> Result<Outcome, TrainError> {
+    settings.check()?;
+    let mut run = Run::open(task, settings, folder.path())?;
     let resumed_at = run.progress.step;
     let mut wants_more = true;
     while run.progress.step < settings.steps && wants_more {

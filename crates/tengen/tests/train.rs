@@ -109,6 +109,24 @@ fn a_training_killed_again_and_again_ends_where_an_undisturbed_one_does() {
 }
 
 #[test]
+fn two_trainings_do_not_share_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let (games, out) = (folder.path().join("games"), folder.path().join("run"));
+    fs::create_dir(&games).unwrap();
+    write_games(&games);
+    let settings = write_settings(folder.path(), 1);
+    let arguments = arguments(games.to_str().unwrap(), out.to_str().unwrap(), &settings);
+    let first = learn::lock::LockedFolder::take(&out).unwrap();
+    let refused = tengen(&arguments).output().unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("in use by another process"), "{said}");
+    assert!(!out.join("settings.toml").exists());
+    drop(first);
+    expect_success(&tengen(&arguments).output().unwrap());
+}
+
+#[test]
 fn bad_input_is_one_sentence_and_exit_code_two() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().to_str().unwrap();

@@ -3,7 +3,7 @@
 use std::{io, path::PathBuf};
 
 use go_player::{NetworkError, NotForGo};
-use learn::trainer::TrainError;
+use learn::{lock::LockError, trainer::TrainError};
 use mario_player::lineup::LineupError;
 use net::leela::LoadError;
 use thiserror::Error;
@@ -13,6 +13,9 @@ use crate::LogError;
 /// Why a run cannot go on.
 #[derive(Debug, Error)]
 pub enum ZeroError {
+    /// The folder is in use.
+    #[error(transparent)]
+    Lock(#[from] LockError),
     /// A file of the folder.
     #[error("{}: {source}", path.display())]
     File {

@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use learn::trainer::Report;
+use learn::{lock::LockedFolder, trainer::Report};
 
 use crate::{
     Elo, Log, Verdict,
@@ -30,6 +30,8 @@ const NO_NETWORK: &str = "none";
 /// A run.
 pub struct Run<D: Discipline> {
     folder: Folder,
+    /// Nobody else plays or trains here.
+    _lock: LockedFolder,
     settings: D::Settings,
     state: State,
     games_log: Log,
@@ -40,6 +42,7 @@ pub struct Run<D: Discipline> {
 impl<D: Discipline> Run<D> {
     /// Opens the run in `dir`, or begins one. `adjust` may change the settings of a new run.
     pub fn open(dir: &Path, adjust: impl FnOnce(&str) -> String) -> Result<Self, ZeroError> {
+        let lock = LockedFolder::take(dir)?;
         let folder = Folder::open(dir)?;
         let settings = folder.settings(D::TEMPLATE, adjust, D::check)?;
         let state = match folder.state()? {
@@ -60,6 +63,7 @@ impl<D: Discipline> Run<D> {
         let gate = Gate::open(&folder.path("matches.log"))?;
         Ok(Run {
             folder,
+            _lock: lock,
             settings,
             state,
             games_log,

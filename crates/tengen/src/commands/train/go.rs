@@ -93,8 +93,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             task.report().games
         );
     }
-    args.common.save(&settings)?;
-    let folder = args.common.out.clone();
+    let folder = args.common.begin(&settings)?;
     progress::train(&mut task, &settings.training, &folder, args.common.json)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -70,11 +70,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     progress::print_skipped(task.report());
     let (train, test) = task.positions();
     eprintln!("{train} examples to learn from, {test} kept out for tests");
-    args.common.save(&settings)?;
+    let folder = args.common.begin(&settings)?;
     progress::train(
         &mut task,
         &settings.training,
-        &args.common.out,
+        &folder,
         args.common.json,
     )?;
     Ok(ExitCode::SUCCESS)

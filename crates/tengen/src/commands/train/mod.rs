@@ -8,7 +8,7 @@ mod safety;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
+use learn::lock::LockedFolder;
 use learn::settings::{self, TrainSettings};
 use learn::trainer::name;
 use serde::Serialize;
@@ -108,11 +108,11 @@ impl Common {
         set(self.test_every, &mut training.test_every);
     }
 
-    /// Saves the settings in the folder of the training.
-    fn save<S: Serialize>(&self, settings: &S) -> anyhow::Result<()> {
-        std::fs::create_dir_all(&self.out)
-            .with_context(|| format!("cannot make the folder {}", self.out.display()))?;
-        Ok(settings::write(&self.out.join(name::SETTINGS), settings)?)
+    /// Takes the folder of the training and saves the settings in it.
+    fn begin<S: Serialize>(&self, settings: &S) -> anyhow::Result<LockedFolder> {
+        let folder = LockedFolder::take(&self.out)?;
+        settings::write(&self.out.join(name::SETTINGS), settings)?;
+        Ok(folder)
     }
 }
 

@@ -1,11 +1,11 @@
 //! How a training shows itself: a bar on a terminal, lines of text or JSON.
 
 use std::io::IsTerminal;
-use std::path::Path;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use learn::go_task::games::LoadReport;
 use learn::history::Part;
+use learn::lock::LockedFolder;
 use learn::settings::TrainSettings;
 use learn::trainer::{self, Outcome, Report, Task};
 use serde_json::json;
@@ -14,7 +14,7 @@ use serde_json::json;
 pub fn train(
     task: &mut dyn Task,
     training: &TrainSettings,
-    folder: &Path,
+    folder: &LockedFolder,
     as_json: bool,
 ) -> anyhow::Result<Outcome> {
     let bar = if std::io::stderr().is_terminal() {
@@ -35,7 +35,7 @@ pub fn train(
         }
         true
     };
-    let outcome = trainer::train(task, training, folder, &mut observe)?;
+    let outcome = trainer::train_in(task, training, folder, &mut observe)?;
     bar.finish_and_clear();
     if as_json {
         let files = json!({ "network": outcome.network, "averaged": outcome.averaged, "resumed_at": outcome.resumed_at });
@@ -45,7 +45,8 @@ pub fn train(
         if let Some(averaged) = &outcome.averaged {
             println!("averaged network: {}", averaged.display());
         }
-        println!("curves: {}", folder.join(trainer::name::CURVES).display());
+        let curves = folder.path().join(trainer::name::CURVES);
+        println!("curves: {}", curves.display());
     }
     Ok(outcome)
 }

@@ -98,11 +98,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     progress::print_skipped(task.report());
     let (train, test) = task.positions();
     eprintln!("{train} positions to learn from, {test} to test on");
-    args.common.save(&settings)?;
+    let folder = args.common.begin(&settings)?;
     progress::train(
         &mut task,
         &settings.training,
-        &args.common.out,
+        &folder,
         args.common.json,
     )?;
     Ok(ExitCode::SUCCESS)
