@@ -6,6 +6,7 @@ use net::training::conv::{self, Affine, Board, ConvWeights, Source, Sums, padded
 use net::training::gradient::{self, OutputGradient, Sink};
 use rand::Rng;
 
+use super::step::Step;
 use super::{Layer, Mode, activation, pointwise};
 use crate::batch::{Batch, Shape, Workers, split, split_mut};
 use crate::param::Param;
@@ -155,6 +156,10 @@ impl Layer for Conv {
         conv.weights.copy_from_slice(&self.weights.values);
         conv.bias.copy_from_slice(&self.bias.values);
         vec![Plain::Conv(conv)]
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        vec![Step::Conv, Step::Bias, Step::Leak(self.slope)]
     }
 
     #[cfg(test)]

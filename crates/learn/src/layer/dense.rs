@@ -5,6 +5,7 @@ use net::training::conv::padded;
 use net::training::gemm::{Left, Packed, gemm};
 use rand::Rng;
 
+use super::step::Step;
 use super::{Layer, Mode, activation};
 use crate::batch::{Batch, Shape, Workers, split, split_mut};
 use crate::param::Param;
@@ -299,6 +300,10 @@ impl Layer for Dense {
         vec![Plain::Dense(self.plain())]
     }
 
+    fn steps(&self) -> Vec<Step> {
+        vec![Step::Dense, Step::Leak(self.slope)]
+    }
+
     #[cfg(test)]
     fn exact(&self, input: &[f64], _: Shape) -> Vec<f64> {
         super::exact::leak(&self.exact_sum(input), self.slope)
@@ -385,6 +390,11 @@ impl Layer for DenseBlock {
             body: vec![Plain::Dense(self.first.plain()), Plain::Dense(last)],
             activation: activation(self.slope),
         }]
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        let body = vec![Step::Dense, Step::Leak(self.slope), Step::Dense];
+        vec![Step::Residual(body), Step::Leak(self.slope)]
     }
 
     #[cfg(test)]

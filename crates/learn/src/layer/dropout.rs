@@ -4,6 +4,7 @@ use net::network::Layer as Plain;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::step::Step;
 use super::{Layer, Mode};
 use crate::batch::{Batch, Shape, Workers};
 
@@ -23,28 +24,24 @@ impl Dropout {
     }
 }
 
+/// What `numbers` numbers of a batch, padding included, are multiplied by in training.
+pub(crate) fn factors(share: f64, seed: u64, numbers: usize) -> Vec<f32> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let kept = (1.0 / (1.0 - share)) as f32;
+    let mut factor = || if random.random_bool(share) { 0.0 } else { kept };
+    (0..numbers).map(|_| factor()).collect()
+}
+
 impl Layer for Dropout {
     fn output(&self, input: Shape) -> Shape {
         input
     }
 
     fn forward(&mut self, input: &Batch, output: &mut Batch, mode: Mode, _: &mut Workers) {
-        self.factors.clear();
-        match mode {
-            Mode::Evaluate => self.factors.resize(input.values.len(), 1.0),
-            Mode::Train { seed } => {
-                let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-                let kept = (1.0 / (1.0 - self.share)) as f32;
-                let share = self.share;
-                self.factors.extend(
-                    (0..input.values.len()).map(
-                        |_| {
-                            if random.random_bool(share) { 0.0 } else { kept }
-                        },
-                    ),
-                );
-            }
-        }
+        self.factors = match mode {
+            Mode::Evaluate => vec![1.0; input.values.len()],
+            Mode::Train { seed } => factors(self.share, seed, input.values.len()),
+        };
         for ((target, value), factor) in output
             .values
             .iter_mut()
@@ -76,6 +73,10 @@ impl Layer for Dropout {
 
     fn export(&self) -> Vec<Plain> {
         Vec::new()
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        vec![Step::Dropout(self.share)]
     }
 
     #[cfg(test)]

@@ -3,6 +3,7 @@
 use net::network::Layer as Plain;
 use net::training::LANES;
 
+use super::step::Step;
 use super::{Layer, Mode};
 use crate::batch::{Batch, Shape, Workers};
 
@@ -65,6 +66,10 @@ impl Layer for Flatten {
 
     fn export(&self) -> Vec<Plain> {
         Vec::new()
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        vec![Step::Flatten]
     }
 
     #[cfg(test)]

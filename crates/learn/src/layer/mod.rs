@@ -12,6 +12,7 @@ pub mod norm;
 pub mod pixel;
 pub mod pointwise;
 pub mod pool;
+pub mod step;
 pub mod tower;
 
 #[cfg(test)]
@@ -19,6 +20,8 @@ pub(crate) mod exact;
 
 use crate::batch::{Batch, Shape, Workers};
 use crate::param::Param;
+
+use self::step::Step;
 
 /// Whether a forward pass learns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +69,9 @@ pub trait Layer: Send {
 
     /// The layer as plain data for playing, batch norm folded in; empty when it does nothing there.
     fn export(&self) -> Vec<net::network::Layer>;
+
+    /// What it computes, as plain steps.
+    fn steps(&self) -> Vec<Step>;
 
     /// What the layer computes in training mode, in f64 and plain order, sample after sample.
     #[cfg(test)]

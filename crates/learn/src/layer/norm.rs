@@ -78,6 +78,16 @@ impl Norm {
         }
     }
 
+    /// What it was made with.
+    pub fn style(&self) -> NormStyle {
+        NormStyle {
+            biased: self.bias.is_some(),
+            scaled: self.gamma.is_some(),
+            decays: self.beta.decays,
+            keep: self.keep,
+        }
+    }
+
     fn gamma(&self, channel: usize) -> f64 {
         self.gamma
             .as_ref()

@@ -8,6 +8,7 @@ use rand::Rng;
 
 use super::dense::DenseStart;
 use super::norm::{Norm, NormStyle};
+use super::step::Step;
 use super::{Layer, Mode, activation, pointwise};
 use crate::batch::{Batch, Shape, Workers, split, split_mut};
 use crate::param::Param;
@@ -324,6 +325,15 @@ impl Layer for Pixel {
             conv.bias[output] = shift as f32;
         }
         vec![Plain::Conv(conv)]
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        match &self.ending {
+            Ending::Norm(norm, slope) => {
+                vec![Step::Conv, Step::Norm(norm.style()), Step::Leak(*slope)]
+            }
+            Ending::Bias(_) => vec![Step::Conv, Step::Bias],
+        }
     }
 
     #[cfg(test)]

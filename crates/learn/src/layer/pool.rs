@@ -4,6 +4,7 @@ use net::network::Layer as Plain;
 use net::training::LANES;
 use net::training::conv::Board;
 
+use super::step::Step;
 use super::{Layer, Mode};
 use crate::batch::{Batch, Shape, Workers};
 
@@ -81,6 +82,10 @@ impl Layer for MaxPool {
     /// The plain data format has no such layer: networks with it stay in training.
     fn export(&self) -> Vec<Plain> {
         Vec::new()
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        vec![Step::MaxPool]
     }
 
     #[cfg(test)]
@@ -173,6 +178,10 @@ impl Layer for GlobalPool {
 
     fn export(&self) -> Vec<Plain> {
         vec![Plain::GlobalPool]
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        vec![Step::GlobalPool]
     }
 
     #[cfg(test)]

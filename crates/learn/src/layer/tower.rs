@@ -11,6 +11,7 @@ use net::training::gradient::{self, OutputGradient, Sink};
 use rand::Rng;
 
 use super::norm::{Norm, NormStyle};
+use super::step::Step;
 use super::{Layer, Mode, activation};
 use crate::batch::{Batch, Shape, Workers, split, split_mut};
 use crate::param::Param;
@@ -437,6 +438,25 @@ impl Layer for Tower {
             });
         }
         layers
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        let TowerShape {
+            blocks,
+            slope,
+            norm,
+            ..
+        } = self.shape;
+        let unit = [Step::Conv, Step::Norm(norm)];
+        let mut steps = unit.to_vec();
+        steps.push(Step::Leak(slope));
+        for _ in 0..blocks {
+            let mut body = unit.to_vec();
+            body.push(Step::Leak(slope));
+            body.extend(unit.clone());
+            steps.extend([Step::Residual(body), Step::Leak(slope)]);
+        }
+        steps
     }
 
     #[cfg(test)]
