@@ -1,11 +1,13 @@
 //! How many samples a second a training step takes on, for the three kinds of network, on random data.
 //!
 //! `cargo run --release -p learn --example speed -- go 6 64 64 2 10`: kind (go, mario, dense, safety), blocks, filters, batch,
-//! threads, steps. Prints wall-clock speed and, on Linux, speed by processor time, which other programs disturb less.
+//! threads, steps; then `gpu` for the graphics card, in a build with that feature. Prints wall-clock speed and, on Linux,
+//! speed by processor time, which other programs disturb less.
 
 use std::time::Instant;
 
 use learn::batch::{Batch, Shape};
+use learn::device::Device;
 use learn::layer::Mode;
 use learn::loss::{Squash, cross_entropy, squared};
 use learn::model::Model;
@@ -42,6 +44,16 @@ fn main() {
         1e-4,
         None,
     );
+    if arguments.last().is_some_and(|word| word == "gpu") {
+        match Device::Gpu.engine() {
+            Ok(Some(engine)) => model.move_to(engine, &mut optimiser),
+            Ok(None) => {}
+            Err(error) => {
+                eprintln!("{error}");
+                std::process::exit(2);
+            }
+        }
+    }
     step(&mut model, &input, &mut optimiser);
     let (began, busy) = (Instant::now(), processor_seconds());
     for _ in 0..steps {
@@ -123,7 +135,7 @@ fn step(model: &mut Model, input: &Batch, optimiser: &mut Optimiser) {
         }
     }
     model.backward(input);
-    optimiser.step(&mut model.params_mut(), 1e-3);
+    model.step(optimiser, 1e-3);
 }
 
 /// Processor time of this process, all threads.

@@ -126,8 +126,22 @@ impl Batch {
     /// Sample `index` in plain order.
     pub fn plain(&self, index: usize) -> Vec<f32> {
         let sample = self.sample(index);
-        (0..self.shape.len())
-            .map(|number| sample[self.shape.offset(number)])
+        match self.shape {
+            Shape::Planes { board, channels } => (0..channels)
+                .flat_map(|channel| {
+                    let first = self.shape.offset(channel * board.points());
+                    sample[first..].iter().step_by(LANES).take(board.points())
+                })
+                .copied()
+                .collect(),
+            Shape::Row(length) => sample[..length].to_vec(),
+        }
+    }
+
+    /// All samples in plain order, one after the other.
+    pub fn all_plain(&self) -> Vec<f32> {
+        (0..self.samples())
+            .flat_map(|index| self.plain(index))
             .collect()
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A [`Task`](trainer::Task) is a network with the data to train it on; [`train`](trainer::train) runs it in a folder until
 //! it is done, and goes on from the last checkpoint when it was interrupted. Gradients are written by hand: the
-//! convolutions run on `net`'s Winograd kernels in both directions, see [`layer::tower`].
+//! convolutions run on `net`'s Winograd kernels in both directions, see [`layer::tower`]. With the feature `gpu`, a graphics
+//! card computes instead, see [`device`].
 //!
 //! ```
 //! use learn::go_task::model::GoShape;
@@ -41,6 +42,9 @@ pub mod loss;
 pub mod optimiser;
 
 pub mod average;
+
+// Somewhere else to compute.
+pub mod device;
 
 // The loop, and what it keeps.
 pub mod checkpoint;

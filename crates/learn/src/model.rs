@@ -1,7 +1,10 @@
 //! Layers in a row, and a model: one trunk that several heads read.
 
 use crate::batch::{Batch, Shape, Workers};
+use crate::device::{DeviceError, Engine, Numbers};
+use crate::layer::step::{Plan, Step};
 use crate::layer::{Layer, Mode};
+use crate::optimiser::Optimiser;
 use crate::param::Param;
 
 /// Layers one after the other, with what flows between them.
@@ -86,6 +89,17 @@ impl Chain {
         }
     }
 
+    /// What the chain makes of a sample.
+    fn shape(&self, input: Shape) -> Shape {
+        self.layers
+            .iter()
+            .fold(input, |shape, layer| layer.output(shape))
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        self.layers.iter().flat_map(|layer| layer.steps()).collect()
+    }
+
     /// The layers as plain data for playing.
     pub fn export(&self) -> Vec<net::network::Layer> {
         self.layers
@@ -113,6 +127,8 @@ pub struct Model {
     heads: Vec<Chain>,
     workers: Workers,
     branch: Batch,
+    engine: Option<Box<dyn Engine>>,
+    failure: Option<DeviceError>,
 }
 
 impl Model {
@@ -124,6 +140,8 @@ impl Model {
             heads,
             workers: Workers::new(threads),
             branch: Batch::default(),
+            engine: None,
+            failure: None,
         }
     }
 
@@ -138,6 +156,9 @@ impl Model {
     /// If the batch has another shape than [`Self::input`].
     pub fn forward(&mut self, input: &Batch, mode: Mode) {
         assert_eq!(input.shape, self.input);
+        if self.engine.is_some() {
+            return self.forward_elsewhere(input, mode);
+        }
         self.trunk.forward(input, mode, &mut self.workers);
         for head in &mut self.heads {
             head.forward(self.trunk.output(), mode, &mut self.workers);
@@ -161,6 +182,11 @@ impl Model {
 
     /// Sets the gradients of all parameters from those of the heads' outputs.
     pub fn backward(&mut self, input: &Batch) {
+        if let Some(engine) = &mut self.engine {
+            let gradients = self.heads.iter_mut();
+            let gradients = gradients.map(|head| head.output_and_gradient().1.all_plain());
+            return engine.backward(gradients.collect());
+        }
         for param in self.params_mut() {
             param.clear();
         }
@@ -177,6 +203,130 @@ impl Model {
             }
         }
         self.trunk.backward(input, None, &mut self.workers);
+    }
+
+    /// Moves the parameters against their gradients, wherever both are.
+    pub fn step(&mut self, optimiser: &mut Optimiser, rate: f32) {
+        match &mut self.engine {
+            Some(engine) => {
+                optimiser.steps += 1;
+                engine.step(optimiser, rate);
+            }
+            None => {
+                optimiser.step(&mut self.params_mut(), rate);
+            }
+        }
+    }
+
+    /// Lets an engine compute from now on. The parameters and statistics here are old until [`Self::fetch`].
+    pub fn move_to(&mut self, mut engine: Box<dyn Engine>, optimiser: &mut Optimiser) {
+        let plan = self.plan();
+        let numbers = self.numbers(optimiser);
+        engine.start(plan, numbers);
+        self.engine = Some(engine);
+    }
+
+    /// Lets the layers compute again, with the numbers that are here.
+    pub fn leave_engine(&mut self) {
+        self.engine = None;
+        self.failure = None;
+    }
+
+    /// Copies the engine's numbers here; without an engine they are here already.
+    pub fn fetch(&mut self, optimiser: &mut Optimiser) -> Result<(), DeviceError> {
+        let Some(engine) = &self.engine else {
+            return Ok(());
+        };
+        let numbers = engine.numbers()?;
+        for (param, values) in self.params_mut().into_iter().zip(numbers.params) {
+            param.values = values;
+        }
+        for (tensor, values) in self.statistics_mut().into_iter().zip(numbers.statistics) {
+            *tensor = values;
+        }
+        optimiser.memory = numbers.memory;
+        Ok(())
+    }
+
+    /// Copies the gradients of the engine's last backward pass here; without an engine they are here already.
+    pub fn fetch_gradients(&mut self) -> Result<(), DeviceError> {
+        let Some(engine) = &self.engine else {
+            return Ok(());
+        };
+        let gradients = engine.gradients()?;
+        for (param, gradient) in self.params_mut().into_iter().zip(gradients) {
+            param.gradient = gradient;
+        }
+        Ok(())
+    }
+
+    /// Gives the engine, if there is one, the numbers that are here.
+    pub fn send(&mut self, optimiser: &mut Optimiser) {
+        if self.engine.is_none() {
+            return;
+        }
+        let numbers = self.numbers(optimiser);
+        if let Some(engine) = &mut self.engine {
+            engine.set_numbers(numbers);
+        }
+    }
+
+    /// Tells why the engine could not run the last batch, if it could not.
+    pub fn check_engine(&mut self) -> Result<(), DeviceError> {
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
+    fn forward_elsewhere(&mut self, input: &Batch, mode: Mode) {
+        let trunk = self.trunk.shape(self.input);
+        let Some(engine) = &mut self.engine else {
+            return;
+        };
+        let answer = engine.forward(input, mode);
+        let rows = answer.unwrap_or_else(|failure| {
+            self.failure = Some(failure);
+            Vec::new()
+        });
+        let mut rows = rows.into_iter();
+        for head in &mut self.heads {
+            let shape = head.shape(trunk);
+            let output = head.outputs.last_mut().expect("a chain has layers");
+            output.fit(shape, input.samples());
+            let Some(rows) = rows.next() else { continue };
+            for (index, row) in rows.chunks_exact(shape.len()).enumerate() {
+                output.set_plain(index, row);
+            }
+        }
+    }
+
+    /// What the model computes, as plain steps.
+    pub fn plan(&mut self) -> Plan {
+        let params = self.params_mut();
+        let shapes = params.iter().map(|param| param.shape.clone()).collect();
+        let decays = params.iter().map(|param| param.decays).collect();
+        Plan {
+            trunk: self.trunk.steps(),
+            heads: self.heads.iter().map(Chain::steps).collect(),
+            shapes,
+            decays,
+        }
+    }
+
+    /// All that training changes, as it is here.
+    pub(crate) fn numbers(&mut self, optimiser: &mut Optimiser) -> Numbers {
+        let mut params = self.params_mut();
+        optimiser.fit(&params);
+        Numbers {
+            params: params
+                .iter_mut()
+                .map(|param| param.values.clone())
+                .collect(),
+            statistics: self
+                .statistics_mut()
+                .into_iter()
+                .map(|tensor| tensor.clone())
+                .collect(),
+            memory: optimiser.memory.clone(),
+        }
     }
 
     fn layers_mut(&mut self) -> impl Iterator<Item = &mut Box<dyn Layer>> {
@@ -200,6 +350,9 @@ impl Model {
 
     /// Lets the following training passes average the running statistics anew.
     pub fn restart_statistics(&mut self) {
+        if let Some(engine) = &mut self.engine {
+            engine.restart_statistics();
+        }
         for layer in self.layers_mut() {
             layer.restart_statistics();
         }

@@ -39,7 +39,8 @@ impl Rule {
         epsilon: 1e-8,
     };
 
-    fn tensors(self) -> usize {
+    /// Tensors of memory for each parameter.
+    pub(crate) fn tensors(self) -> usize {
         match self {
             Rule::Momentum { .. } => 1,
             Rule::Adam { .. } => 2,
@@ -50,11 +51,11 @@ impl Rule {
 /// A rule with its memory.
 #[derive(Clone, Debug)]
 pub struct Optimiser {
-    rule: Rule,
+    pub(crate) rule: Rule,
     /// Factor of the parameter that is added to its gradient (momentum) or taken off it (Adam).
-    decay: f32,
+    pub(crate) decay: f32,
     /// Largest length of the whole gradient; none for no limit.
-    clip: Option<f32>,
+    pub(crate) clip: Option<f32>,
     /// Velocity; or mean and mean square, alternating.
     pub(crate) memory: Vec<Vec<f32>>,
     pub(crate) steps: u64,
@@ -114,9 +115,8 @@ impl Optimiser {
                     },
                     [mean, square],
                 ) => {
-                    let steps = self.steps.min(i32::MAX as u64) as i32;
-                    let mean_scale = 1.0 / (1.0 - beta1.powi(steps));
-                    let square_scale = 1.0 / (1.0 - beta2.powi(steps));
+                    let mean_scale = unbiased(beta1, self.steps);
+                    let square_scale = unbiased(beta2, self.steps);
                     for (((value, gradient), mean), square) in numbers.zip(mean).zip(square) {
                         let gradient = scale * gradient;
                         *mean = beta1 * *mean + (1.0 - beta1) * gradient;
@@ -141,6 +141,12 @@ impl Optimiser {
             self.memory = lengths.map(|length| vec![0.0; length]).collect();
         }
     }
+}
+
+/// What a mean that keeps `share` of itself in each of `steps` steps is multiplied by, since it began at zero.
+pub(crate) fn unbiased(share: f32, steps: u64) -> f32 {
+    let steps = steps.min(i32::MAX as u64) as i32;
+    1.0 / (1.0 - share.powi(steps))
 }
 
 /// Learning rate over time.

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::device::Device;
 use crate::optimiser::{Decay, Rule, Schedule};
 use net::file::write_whole;
 
@@ -18,6 +19,8 @@ pub struct TrainSettings {
     pub steps: u64,
     /// Samples a step.
     pub batch: usize,
+    /// What to train on.
+    pub device: Device,
     /// Threads; runs are reproducible for a given number.
     pub threads: usize,
     /// Seeds everything that is random.
@@ -73,6 +76,7 @@ impl Default for TrainSettings {
         Self {
             steps: 20_000,
             batch: 128,
+            device: Device::Cpu,
             threads: 2,
             seed: 1,
             decay: 1e-4,

@@ -9,6 +9,7 @@ use thiserror::Error;
 use crate::average::Average;
 use crate::checkpoint::{self, CheckpointError, Progress};
 use crate::curves;
+use crate::device::{DeviceError, Engine};
 use crate::events::EventFile;
 use crate::history::{History, Part, Row};
 use crate::layer::Mode;
@@ -35,7 +36,7 @@ pub mod name {
     pub const AVERAGED: &str = "network-averaged";
 }
 
-/// A network to be trained with the data to train it on. This is the door a GPU trainer would fit behind as well.
+/// A network to be trained with the data to train it on.
 pub trait Task {
     /// One line for the picture.
     fn title(&self) -> String;
@@ -106,6 +107,9 @@ pub enum TrainError {
     /// The folder.
     #[error(transparent)]
     Lock(#[from] LockError),
+    /// What to train on.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// A file of the run's folder.
     #[error("cannot write {}: {error}", path.display())]
     File {
@@ -166,18 +170,38 @@ pub fn train(
     observe: &mut dyn FnMut(&Report<'_>) -> bool,
 ) -> Result<Outcome, TrainError> {
     settings.check()?;
-    train_in(task, settings, &LockedFolder::take(folder)?, observe)
+    let engine = settings.device.engine()?;
+    train_in(
+        task,
+        settings,
+        &LockedFolder::take(folder)?,
+        engine,
+        observe,
+    )
 }
 
-/// The same in a folder already taken.
+/// The same in a folder already taken, with what computes in place of the model's layers already chosen.
 pub fn train_in(
     task: &mut dyn Task,
     settings: &TrainSettings,
     folder: &LockedFolder,
+    engine: Option<Box<dyn Engine>>,
     observe: &mut dyn FnMut(&Report<'_>) -> bool,
 ) -> Result<Outcome, TrainError> {
     settings.check()?;
-    let mut run = Run::open(task, settings, folder.path())?;
+    let outcome = run(task, settings, folder.path(), engine, observe);
+    task.model().leave_engine();
+    outcome
+}
+
+fn run(
+    task: &mut dyn Task,
+    settings: &TrainSettings,
+    folder: &Path,
+    engine: Option<Box<dyn Engine>>,
+    observe: &mut dyn FnMut(&Report<'_>) -> bool,
+) -> Result<Outcome, TrainError> {
+    let mut run = Run::open(task, settings, folder, engine)?;
     let resumed_at = run.progress.step;
     let mut wants_more = true;
     while run.progress.step < settings.steps && wants_more {
@@ -213,6 +237,7 @@ impl<'a> Run<'a> {
         task: &'a mut dyn Task,
         settings: &'a TrainSettings,
         folder: &'a Path,
+        engine: Option<Box<dyn Engine>>,
     ) -> Result<Self, TrainError> {
         let clip = (settings.clip > 0.0).then_some(settings.clip);
         let mut optimiser = Optimiser::new(settings.optimiser, settings.decay, clip);
@@ -230,6 +255,9 @@ impl<'a> Run<'a> {
                 ..Progress::default()
             },
         };
+        if let Some(engine) = engine {
+            task.model().move_to(engine, &mut optimiser);
+        }
         progress.tallies.resize(measures.len(), Tally::default());
         let events =
             EventFile::create(folder, progress.step).map_err(|error| TrainError::File {
@@ -261,13 +289,13 @@ impl<'a> Run<'a> {
         self.task.load(Part::Train, step, settings.batch)?;
         let seed = settings.seed ^ step.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let tallies = self.task.forward(Mode::Train { seed });
+        self.task.model().check_engine()?;
         if tallies[0].mean().is_some_and(|loss| !loss.is_finite()) {
             return Err(TrainError::Diverged { step });
         }
         self.task.backward();
         let rate = settings.schedule.at(step, settings.steps);
-        self.optimiser
-            .step(&mut self.task.model().params_mut(), rate);
+        self.task.model().step(&mut self.optimiser, rate);
         self.progress
             .tallies
             .iter_mut()
@@ -279,6 +307,7 @@ impl<'a> Run<'a> {
 
         let averaging = step as f64 > settings.average.from * settings.steps as f64;
         if averaging && (step.is_multiple_of(settings.average.every.max(1)) || last) {
+            self.task.model().fetch(&mut self.optimiser)?;
             self.average.add(self.task.model(), settings.average.most);
         }
         let mut wants_more = true;
@@ -320,6 +349,7 @@ impl<'a> Run<'a> {
                 break;
             }
             let found = self.task.forward(Mode::Evaluate);
+            self.task.model().check_engine()?;
             tallies
                 .iter_mut()
                 .zip(found)
@@ -387,6 +417,7 @@ impl<'a> Run<'a> {
     /// Writes checkpoint, network, table and picture; each is whole at any moment.
     fn save(&mut self) -> Result<PathBuf, TrainError> {
         self.progress.position = self.task.position();
+        self.task.model().fetch(&mut self.optimiser)?;
         checkpoint::save(
             &self.folder.join(name::CHECKPOINT),
             &self.progress,
@@ -423,6 +454,7 @@ impl<'a> Run<'a> {
             return Ok(None);
         }
         self.average.swap(self.task.model());
+        self.task.model().send(&mut self.optimiser);
         self.task.model().restart_statistics();
         for number in 0..self.settings.average.refresh {
             let step = self.settings.steps + number;
@@ -430,7 +462,9 @@ impl<'a> Run<'a> {
             self.task.forward(Mode::Train {
                 seed: self.settings.seed ^ step,
             });
+            self.task.model().check_engine()?;
         }
+        self.task.model().fetch(&mut self.optimiser)?;
         self.write_network(name::AVERAGED).map(Some)
     }
 }

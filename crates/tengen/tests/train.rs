@@ -126,6 +126,29 @@ fn two_trainings_do_not_share_a_folder() {
     expect_success(&tengen(&arguments).output().unwrap());
 }
 
+#[cfg(not(feature = "gpu"))]
+#[test]
+fn a_graphics_card_is_asked_for_in_vain_without_the_feature() {
+    let folder = tempfile::tempdir().unwrap();
+    let games = folder.path().join("games");
+    fs::create_dir(&games).unwrap();
+    write_games(&games);
+    let (games, out) = (games.to_str().unwrap(), folder.path().join("run"));
+    let place = out.to_str().unwrap();
+    for kind in [["go", "--games"], ["mario", "--data"], ["safety", "--data"]] {
+        let [what, option] = kind;
+        let arguments = [
+            "train", what, option, games, "--out", place, "--device", "gpu",
+        ];
+        let output = tengen(&arguments).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("`--features gpu`"), "{said}");
+        assert_eq!(said.trim().lines().count(), 1, "{said}");
+    }
+    assert!(!out.exists());
+}
+
 #[test]
 fn bad_input_is_one_sentence_and_exit_code_two() {
     let folder = tempfile::tempdir().unwrap();

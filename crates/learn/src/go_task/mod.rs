@@ -389,4 +389,4 @@ impl Task for GoTask {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -34,7 +34,7 @@ fn random_sgf(size: usize, moves: usize, seed: u64, winner: &str) -> String {
     tree.to_string()
 }
 
-fn settings(size: usize, blocks: usize, filters: usize, folder: &Path) -> GoSettings {
+pub(crate) fn settings(size: usize, blocks: usize, filters: usize, folder: &Path) -> GoSettings {
     let mut settings = GoSettings {
         network: GoShape {
             size,
@@ -56,7 +56,7 @@ fn settings(size: usize, blocks: usize, filters: usize, folder: &Path) -> GoSett
     settings
 }
 
-fn folder_of_games(size: usize, games: u64) -> tempfile::TempDir {
+pub(crate) fn folder_of_games(size: usize, games: u64) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for number in 0..games {
         let winner = if number % 2 == 0 { "B+R" } else { "W+3.5" };

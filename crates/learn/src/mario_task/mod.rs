@@ -521,4 +521,4 @@ impl Task for MarioTask {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -42,7 +42,7 @@ fn examples(count: usize) -> Vec<Example> {
     all
 }
 
-fn settings(design: MarioDesign, folder: &Path) -> MarioSettings {
+pub(crate) fn settings(design: MarioDesign, folder: &Path) -> MarioSettings {
     let mut settings = MarioSettings {
         network: MarioShape {
             design,
@@ -61,7 +61,7 @@ fn settings(design: MarioDesign, folder: &Path) -> MarioSettings {
     settings
 }
 
-fn folder_of_examples(count: usize) -> tempfile::TempDir {
+pub(crate) fn folder_of_examples(count: usize) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (number, stretch) in examples(count).chunks(20).enumerate() {
         let values: Vec<Value> = stretch.iter().map(Example::to_json).collect();

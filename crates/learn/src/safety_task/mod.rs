@@ -439,4 +439,4 @@ pub fn find_files(path: &Path) -> Result<Vec<PathBuf>, DataError> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

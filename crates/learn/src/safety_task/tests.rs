@@ -23,7 +23,7 @@ fn record(lists: &[(&str, Vec<i64>)]) -> Vec<u8> {
 }
 
 /// Positions of a 7x7 board with a ring: safe when the target has two stones.
-fn file(folder: &Path, planes: usize, count: u64) -> PathBuf {
+pub(crate) fn file(folder: &Path, planes: usize, count: u64) -> PathBuf {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
     let side: usize = if planes == 14 { 7 } else { 9 };
     let ring = side - 7;
@@ -74,7 +74,7 @@ fn file(folder: &Path, planes: usize, count: u64) -> PathBuf {
     path
 }
 
-fn settings(design: SafetyDesign, path: &Path) -> SafetySettings {
+pub(crate) fn settings(design: SafetyDesign, path: &Path) -> SafetySettings {
     let mut settings = match design {
         SafetyDesign::Ours => SafetySettings {
             network: SafetyShape {

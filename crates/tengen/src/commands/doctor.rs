@@ -3,7 +3,8 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
-use go_player::doctor::{self, State};
+use go_player::doctor::{self, Finding, State};
+use learn::device::{Device, DeviceError};
 
 use super::terminal;
 
@@ -25,7 +26,8 @@ pub struct Args {
 
 /// Runs the command; the exit code is 1 if something does not work.
 pub fn run(args: Args) -> Result<ExitCode> {
-    let findings = doctor::examine(args.weights.as_deref());
+    let mut findings = doctor::examine(args.weights.as_deref());
+    findings.extend(graphics());
     let mut text = String::new();
     if args.json {
         text += &format!("{}\n", serde_json::to_string(&findings)?);
@@ -45,5 +47,19 @@ pub fn run(args: Args) -> Result<ExitCode> {
         ExitCode::from(EXIT_UNWELL)
     } else {
         ExitCode::SUCCESS
+    })
+}
+
+/// What could train besides the processor; nothing in a program built without that.
+fn graphics() -> Option<Finding> {
+    let (state, text) = match Device::Gpu.name() {
+        Ok(name) => (State::Good, format!("{name}; train --device gpu uses it")),
+        Err(DeviceError::NotBuilt) => return None,
+        Err(error) => (State::Note, error.to_string()),
+    };
+    Some(Finding {
+        subject: "graphics",
+        state,
+        text,
     })
 }

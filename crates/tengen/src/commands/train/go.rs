@@ -55,6 +55,7 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut settings: GoSettings = args.common.settings()?;
     args.common.apply(&mut settings.training);
+    let engine = settings.training.device.engine()?;
     if let Some(name) = &args.preset {
         let Some(shape) = GoShape::preset(name) else {
             let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
@@ -94,6 +95,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         );
     }
     let folder = args.common.begin(&settings)?;
-    progress::train(&mut task, &settings.training, &folder, args.common.json)?;
+    progress::train(
+        &mut task,
+        &settings.training,
+        &folder,
+        engine,
+        args.common.json,
+    )?;
     Ok(ExitCode::SUCCESS)
 }

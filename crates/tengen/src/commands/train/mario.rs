@@ -52,6 +52,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         );
     }
     args.common.apply(&mut settings.training);
+    let engine = settings.training.device.engine()?;
     let shape = &mut settings.network;
     shape.blocks = args.blocks.unwrap_or(shape.blocks);
     shape.filters = args.filters.unwrap_or(shape.filters);
@@ -75,6 +76,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         &mut task,
         &settings.training,
         &folder,
+        engine,
         args.common.json,
     )?;
     Ok(ExitCode::SUCCESS)

@@ -8,6 +8,7 @@ mod safety;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use learn::device::Device;
 use learn::lock::LockedFolder;
 use learn::settings::{self, TrainSettings};
 use learn::trainer::name;
@@ -61,6 +62,9 @@ struct Common {
     /// Highest learning rate.
     #[arg(long)]
     rate: Option<f32>,
+    /// What to train on; a graphics card needs a program built with the feature gpu.
+    #[arg(long, value_enum)]
+    device: Option<DeviceName>,
     /// Threads.
     #[arg(long)]
     threads: Option<usize>,
@@ -76,6 +80,14 @@ struct Common {
     /// Print progress as lines of JSON.
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum DeviceName {
+    /// The processor.
+    Cpu,
+    /// The best graphics card there is.
+    Gpu,
 }
 
 impl Common {
@@ -102,6 +114,11 @@ impl Common {
         set(self.steps, &mut training.steps);
         set(self.batch, &mut training.batch);
         set(self.rate, &mut training.schedule.rate);
+        let device = self.device.map(|name| match name {
+            DeviceName::Cpu => Device::Cpu,
+            DeviceName::Gpu => Device::Gpu,
+        });
+        set(device, &mut training.device);
         set(self.threads, &mut training.threads);
         set(self.seed, &mut training.seed);
         set(self.report_every, &mut training.report_every);

@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+use learn::device::Engine;
 use learn::go_task::games::LoadReport;
 use learn::history::Part;
 use learn::lock::LockedFolder;
@@ -15,6 +16,7 @@ pub fn train(
     task: &mut dyn Task,
     training: &TrainSettings,
     folder: &LockedFolder,
+    engine: Option<Box<dyn Engine>>,
     as_json: bool,
 ) -> anyhow::Result<Outcome> {
     let bar = if std::io::stderr().is_terminal() {
@@ -35,7 +37,7 @@ pub fn train(
         }
         true
     };
-    let outcome = trainer::train_in(task, training, folder, &mut observe)?;
+    let outcome = trainer::train_in(task, training, folder, engine, &mut observe)?;
     bar.finish_and_clear();
     if as_json {
         let files = json!({ "network": outcome.network, "averaged": outcome.averaged, "resumed_at": outcome.resumed_at });

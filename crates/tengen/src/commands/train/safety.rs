@@ -69,6 +69,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         );
     }
     args.common.apply(&mut settings.training);
+    let engine = settings.training.device.engine()?;
     let shape = &mut settings.network;
     shape.blocks = args.blocks.unwrap_or(shape.blocks);
     shape.filters = args.filters.unwrap_or(shape.filters);
@@ -103,6 +104,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         &mut task,
         &settings.training,
         &folder,
+        engine,
         args.common.json,
     )?;
     Ok(ExitCode::SUCCESS)
