@@ -12,11 +12,13 @@ use super::{Common, absolute, progress};
 
 /// Train a Go network from games or from Leela Zero training chunks.
 ///
-/// The result is a weights file that leelaz and tengen load. Games are split into those to learn from and those to test
-/// on; positions are turned and mirrored at random. Presets: tiny 2x32, laptop 6x64, lz-5x64, zero-mini 12x64, zero 40x256.
+/// The result is a weights file that leelaz and tengen load. Games are split into those to learn
+/// from and those to test on; positions are turned and mirrored at random. Presets: tiny 2x32,
+/// laptop 6x64, lz-5x64, zero-mini 12x64, zero 40x256.
 ///
-/// Example: tengen train go --games kgs-2015.tar.gz --games more-sgfs/ --preset laptop --steps 20000 --out runs/go19
-/// Example: tengen train go --chunks selfplay/ --from best.txt.gz --blocks 5 --filters 64 --out runs/next
+/// Example: tengen train go --games kgs-2015.tar.gz --games more-sgfs/ --preset laptop --steps
+/// 20000 --out runs/go19 Example: tengen train go --chunks selfplay/ --from best.txt.gz --blocks 5
+/// --filters 64 --out runs/next
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {

@@ -17,8 +17,9 @@ use serde::de::DeserializeOwned;
 
 /// Train a network.
 ///
-/// A training lives in a folder: settings.toml, checkpoint.bin, the network, the curves as history.csv and curves.svg,
-/// and event files for TensorBoard. Interrupted at any moment, the same command goes on from the last checkpoint.
+/// A training lives in a folder: settings.toml, checkpoint.bin, the network, the curves as
+/// history.csv and curves.svg, and event files for TensorBoard. Interrupted at any moment, the same
+/// command goes on from the last checkpoint.
 ///
 /// Example: tengen train go --games kgs.tar.gz --out runs/go19
 #[derive(clap::Args)]

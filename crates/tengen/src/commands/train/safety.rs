@@ -12,11 +12,12 @@ use super::{Common, absolute, progress};
 
 /// Train a network on labelled positions in TFRecord files.
 ///
-/// Test on positions of other problems than those learnt from, or the figures mean nothing. Designs: ours (a residual
-/// tower), dense and pooled (the two original ones, with their recipes).
+/// Test on positions of other problems than those learnt from, or the figures mean nothing.
+/// Designs: ours (a residual tower), dense and pooled (the two original ones, with their recipes).
 ///
-/// Example: tengen train safety --data main.tfrecords --test test.tfrecords --steps 10000 --out runs/safety
-/// Example: tengen train safety --data main.tfrecords --test test.tfrecords --design dense --out runs/dense
+/// Example: tengen train safety --data main.tfrecords --test test.tfrecords --steps 10000 --out
+/// runs/safety Example: tengen train safety --data main.tfrecords --test test.tfrecords --design
+/// dense --out runs/dense
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
