@@ -21,7 +21,10 @@ const SILENCE: f32 = 64.0;
 /// How strongly the verdicts speak.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gains {
-    /// Added to the logit of a move that works; twice as much is taken from one that fails.
+    /// Added to the logit of a move that works, and taken from that of one that fails.
+    ///
+    /// A little is best: a ladder that works need not be played now, and an atari that does not capture may have other
+    /// merits. With three times the default, the network of `docs/ladder.md` played fewer failing ladders and lost.
     pub policy: f32,
     /// Factor of the ladder network's own value, before the tanh. What a ladder is worth varies: 0 leaves it out.
     pub value: f32,
@@ -30,7 +33,7 @@ pub struct Gains {
 impl Default for Gains {
     fn default() -> Gains {
         Gains {
-            policy: 3.0,
+            policy: 1.0,
             value: 0.0,
         }
     }
@@ -81,7 +84,7 @@ pub fn graft(
             ladder: ladder.size,
         });
     }
-    let unit = logit_unit(ladder)?;
+    let units = logit_units(ladder)?;
     // A value that speaks of Black must know whose turn it is, to the end of the tower.
     let needs_turn = base.version == LeelaVersion::V2 && gains.value != 0.0;
     let ladder = if needs_turn {
@@ -91,14 +94,16 @@ pub fn graft(
     };
 
     let mut grafted = tower(base, &ladder);
-    policy_head(&mut grafted, base, &ladder, gains.policy / unit);
+    let factors = units.map(|unit| if unit > 0.0 { gains.policy / unit } else { 0.0 });
+    policy_head(&mut grafted, base, &ladder, factors);
     value_head(&mut grafted, base, &ladder, gains.value, needs_turn);
     grafted.check()?;
     Ok(grafted)
 }
 
-/// The logit a verdict of one adds in the ladder network itself. Checks its policy head on the way.
-fn logit_unit(ladder: &LeelaNetwork) -> Result<f32, GraftError> {
+/// The logit that a verdict moves in the ladder network itself: up if the move works, down if it fails. Checks its policy
+/// head on the way.
+fn logit_units(ladder: &LeelaNetwork) -> Result<[f32; 2], GraftError> {
     let not_a_ladder = |why: &str| Err(GraftError::NotALadder(why.into()));
     let shape = ladder.shape();
     let area = shape.area();
@@ -112,10 +117,12 @@ fn logit_unit(ladder: &LeelaNetwork) -> Result<f32, GraftError> {
             return not_a_ladder("a plane feeds other points");
         }
     }
-    let good = &ladder.policy_conv.weights[..shape.filters];
-    let unit = good.iter().copied().fold(0.0, f32::max) * ladder.policy_conv.scale(0) as f32;
-    if unit > 0.0 {
-        Ok(unit)
+    let units = [0, 1].map(|plane| {
+        let weights = &ladder.policy_conv.weights[plane * shape.filters..][..shape.filters];
+        weights.iter().copied().fold(0.0, f32::max) * ladder.policy_conv.scale(plane) as f32
+    });
+    if units[0] > 0.0 {
+        Ok(units)
     } else {
         not_a_ladder("its first policy plane is empty")
     }
@@ -197,7 +204,7 @@ fn policy_head(
     grafted: &mut LeelaNetwork,
     base: &LeelaNetwork,
     ladder: &LeelaNetwork,
-    factor: f32,
+    factors: [f32; 2],
 ) {
     let (base_filters, ladder_filters) = (base.shape().filters, ladder.shape().filters);
     grafted.policy_conv = stacked(
@@ -205,8 +212,11 @@ fn policy_head(
         &widened(&ladder.policy_conv, ladder_filters, base_filters, 0),
     );
     let mut columns = ladder.policy_dense.clone();
-    for weight in columns.weights.iter_mut().chain(&mut columns.bias) {
-        *weight *= factor;
+    let planes = columns.weights.chunks_exact_mut(base.size * base.size);
+    for (plane, factor) in planes.zip(factors.iter().cycle()) {
+        for weight in plane {
+            *weight *= factor;
+        }
     }
     grafted.policy_dense = beside(&base.policy_dense, &columns);
 }

@@ -91,7 +91,7 @@ fn a_verdict_moves_its_own_logit_and_the_value_only() {
         let (new_policy, new_value) = logits(&grafted, &board, Color::Black);
         for (index, (old, new)) in old_policy.iter().zip(&new_policy).enumerate() {
             let expected = if index == SIZE.index(extension) {
-                -6.0
+                -3.0
             } else {
                 0.0
             };

@@ -11,8 +11,8 @@ use net::leela::{LeelaNetwork, TextStyle};
 /// Graft a ladder network onto a trained one.
 ///
 /// The towers stand side by side; a move that works in a ladder gets the gain added to its logit, a
-/// move that fails loses twice as much. Without a ladder on the board the result answers as the base
-/// does. Its heads have more planes than stock Leela Zero accepts: it is for Tengen.
+/// move that fails loses as much. Without a ladder on the board the result answers as the base does.
+/// Its heads have more planes than stock Leela Zero accepts: it is for Tengen.
 ///
 /// Example: tengen ladder build -o ladder.txt
 ///          tengen net graft best-network.gz ladder.txt -o grafted.txt
@@ -26,7 +26,7 @@ pub struct Args {
     /// The file to write.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Added to the logit of a move that works; twice as much is taken from one that fails.
+    /// Added to the logit of a move that works, and taken from that of one that fails.
     #[arg(long, default_value_t = Gains::default().policy, value_name = "LOGIT")]
     policy_gain: f32,
     /// Share of the ladder network's own value that enters the value, before the tanh.
