@@ -96,13 +96,6 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             task.report().games
         );
     }
-    let folder = args.common.begin(&settings)?;
-    progress::train(
-        &mut task,
-        &settings.training,
-        &folder,
-        engine,
-        args.common.json,
-    )?;
-    Ok(ExitCode::SUCCESS)
+    args.common
+        .train(&mut task, &settings, &settings.training, engine)
 }

@@ -8,10 +8,10 @@ mod safety;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use learn::device::Device;
+use learn::device::{Device, Engine};
 use learn::lock::LockedFolder;
 use learn::settings::{self, TrainSettings};
-use learn::trainer::name;
+use learn::trainer::{Task, name};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -126,11 +126,18 @@ impl Common {
         set(self.test_every, &mut training.test_every);
     }
 
-    /// Takes the folder of the training and saves the settings in it.
-    fn begin<S: Serialize>(&self, settings: &S) -> anyhow::Result<LockedFolder> {
+    /// Takes the folder of the training, saves the settings in it, and trains.
+    fn train<S: Serialize>(
+        &self,
+        task: &mut dyn Task,
+        settings: &S,
+        training: &TrainSettings,
+        engine: Option<Box<dyn Engine>>,
+    ) -> anyhow::Result<ExitCode> {
         let folder = LockedFolder::take(&self.out)?;
         settings::write(&self.out.join(name::SETTINGS), settings)?;
-        Ok(folder)
+        progress::train(task, training, &folder, engine, self.json)?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 

@@ -100,13 +100,6 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     progress::print_skipped(task.report());
     let (train, test) = task.positions();
     eprintln!("{train} positions to learn from, {test} to test on");
-    let folder = args.common.begin(&settings)?;
-    progress::train(
-        &mut task,
-        &settings.training,
-        &folder,
-        engine,
-        args.common.json,
-    )?;
-    Ok(ExitCode::SUCCESS)
+    args.common
+        .train(&mut task, &settings, &settings.training, engine)
 }
