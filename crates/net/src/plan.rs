@@ -6,6 +6,7 @@
 //! them, while their planes still fit the caches: four boards are enough for the former and few enough for the latter.
 
 mod compile;
+mod idle;
 mod pack;
 mod run;
 mod step;

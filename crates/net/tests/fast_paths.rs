@@ -105,6 +105,34 @@ impl Builder {
         }
     }
 
+    /// A residual that changes only the first `busy` planes, as the rest of a grafted network's blocks do.
+    fn idle_residual(&mut self, planes: usize, busy: usize) -> Layer {
+        let groups: Vec<Group> = [busy, planes - busy]
+            .into_iter()
+            .filter(|&planes| planes > 0)
+            .map(|planes| Group {
+                inputs: planes,
+                outputs: planes,
+            })
+            .collect();
+        let count = groups.iter().map(|group| group.inputs * group.outputs * 9);
+        let count = count.sum();
+        let mut conv = |activation| Conv {
+            kernel: 3,
+            groups: groups.clone(),
+            weights: self.numbers(count, planes * 9),
+            bias: self.numbers(planes, 4),
+            activation,
+        };
+        let (first, mut second) = (conv(Activation::Relu), conv(Activation::Identity));
+        second.weights[busy * busy * 9..].fill(0.0);
+        second.bias[busy..].fill(0.0);
+        Layer::Residual {
+            body: vec![Layer::Conv(first), Layer::Conv(second)],
+            activation: self.activation(),
+        }
+    }
+
     fn dense_residual(&mut self, len: usize) -> Layer {
         let hidden = self.rng.random_range(1..40);
         let last = Dense {
@@ -286,6 +314,80 @@ fn every_square_board_agrees_with_the_reference() {
         check(size as u64, size, size, 2, 2).unwrap();
     }
     check(1, 16, 8, 3, 2).unwrap();
+}
+
+#[test]
+fn planes_that_pass_a_block_unchanged_agree_with_the_reference() {
+    for seed in 0..60 {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let board = PlaneShape {
+            planes: 3,
+            height: rng.random_range(2..12),
+            width: rng.random_range(2..12),
+        };
+        let mut builder = Builder { rng, board };
+        let planes = builder.rng.random_range(17..90);
+        let mut first = builder.conv(3, board.planes, planes);
+        // After anything but a rectifier a plane may be negative, and the next one changes it.
+        if seed % 3 > 0 {
+            first.activation = Activation::Relu;
+        }
+        let mut trunk = vec![Layer::Conv(first)];
+        for _ in 0..builder.rng.random_range(1..5) {
+            let busy = builder.rng.random_range(0..=planes);
+            trunk.push(builder.idle_residual(planes, busy));
+        }
+        let network = Network {
+            input: board,
+            trunk,
+            heads: vec![builder.head(0, planes)],
+            perspective: Perspective::SideToMove,
+        };
+        let inputs = builder.planes(3);
+        for isa in Isa::available() {
+            let options = PlanOptions {
+                isa,
+                positions_at_once: Some(2),
+            };
+            let error = largest_error(&network, &inputs, options);
+            assert!(error < TOLERANCE, "seed {seed}, {isa:?}: error {error:e}");
+        }
+    }
+}
+
+#[test]
+fn a_block_is_paid_for_by_the_planes_that_it_changes() {
+    let board = PlaneShape {
+        planes: 2,
+        height: 9,
+        width: 9,
+    };
+    let mut builder = Builder {
+        rng: Xoshiro256PlusPlus::seed_from_u64(3),
+        board,
+    };
+    let first = Conv::new(3, 2, 64, Activation::Relu);
+    let head = Head {
+        layers: vec![Layer::GlobalPool],
+        outputs: vec![Output {
+            name: "planes".into(),
+            len: 128,
+            reading: Reading::Raw,
+        }],
+    };
+    let mut flops = |busy| {
+        let network = Network {
+            input: board,
+            trunk: vec![Layer::Conv(first.clone()), builder.idle_residual(64, busy)],
+            heads: vec![head.clone()],
+            perspective: Perspective::SideToMove,
+        };
+        Plan::new(&network).unwrap().convolution_flops().0
+    };
+    let per_pair = 2.0 * 9.0 * 81.0;
+    assert_eq!(flops(64), per_pair * (2 * 64 + 2 * 64 * 64) as f64);
+    assert_eq!(flops(32), per_pair * (2 * 64 + 2 * 32 * 32) as f64);
+    assert_eq!(flops(0), per_pair * (2 * 64) as f64);
 }
 
 #[test]

@@ -1,27 +1,23 @@
 //! Weights of convolutions in the order the kernels read them, moved to the points of a tiling.
 
+use std::ops::Range;
+
 use super::gemm::Panel;
 use super::lanes::{Isa, Job, LANES, Lanes};
 use super::tile::MAX_POINTS;
 use super::{BLOCK, blocks};
 use crate::network::Conv;
 
-/// The inputs each panel of outputs reads, as groups allow, and the numbers of weights of all panels together.
-pub(crate) fn panels_of(conv: &Conv) -> (Vec<Panel>, usize) {
+/// The inputs each panel of the first `outputs` outputs reads, from the first to the last whose weights are not all
+/// zero, and the numbers of weights of all panels together.
+pub(crate) fn panels_of(conv: &Conv, outputs: usize) -> (Vec<Panel>, usize) {
     let mut offset = 0;
-    let panels = (0..blocks(conv.outputs())).map(|index| {
-        let (mut inputs, mut outputs) = (0, 0);
+    let panels = (0..blocks(outputs)).map(|index| {
+        let end = outputs.min((index + 1) * BLOCK);
         let (mut first, mut last) = (usize::MAX, 0);
-        for group in &conv.groups {
-            if outputs < (index + 1) * BLOCK
-                && outputs + group.outputs > index * BLOCK
-                && group.inputs > 0
-            {
-                first = first.min(inputs);
-                last = last.max(inputs + group.inputs);
-            }
-            inputs += group.inputs;
-            outputs += group.outputs;
+        for inputs in (index * BLOCK..end).filter_map(|output| inputs_of(conv, output)) {
+            first = first.min(inputs.start);
+            last = last.max(inputs.end);
         }
         let first_block = first.min(last) / BLOCK;
         let panel = Panel {
@@ -36,25 +32,39 @@ pub(crate) fn panels_of(conv: &Conv) -> (Vec<Panel>, usize) {
     (panels, offset)
 }
 
-/// The weights from one plane to another, or `None` if they are in different groups.
-pub(crate) fn kernel_of(conv: &Conv, output: usize, input: usize) -> Option<&[f32]> {
+/// From the first to the last input that an output depends on.
+fn inputs_of(conv: &Conv, output: usize) -> Option<Range<usize>> {
+    let (first, row) = row_of(conv, output)?;
+    let counts = |kernel: &[f32]| kernel.iter().any(|&weight| weight != 0.0);
+    let kernels = row.chunks_exact(conv.kernel * conv.kernel);
+    let end = first + kernels.len();
+    let before = kernels.clone().position(counts)?;
+    let after = kernels.rev().position(counts)?;
+    Some(first + before..end - after)
+}
+
+/// The first input of an output's group, and its weights from there on.
+fn row_of(conv: &Conv, output: usize) -> Option<(usize, &[f32])> {
     let taps = conv.kernel * conv.kernel;
     let (mut inputs, mut outputs, mut offset) = (0, 0, 0);
     for group in &conv.groups {
+        let row = group.inputs * taps;
         if output < outputs + group.outputs {
-            let inside = input
-                .checked_sub(inputs)
-                .filter(|&inside| inside < group.inputs)?;
-            return conv
-                .weights
-                .get(offset + ((output - outputs) * group.inputs + inside) * taps..)?
-                .get(..taps);
+            let start = offset + (output - outputs) * row;
+            return Some((inputs, &conv.weights[start..start + row]));
         }
         inputs += group.inputs;
         outputs += group.outputs;
-        offset += group.inputs * group.outputs * taps;
+        offset += group.outputs * row;
     }
     None
+}
+
+/// The weights from one plane to another, or `None` if they are in different groups.
+pub(crate) fn kernel_of(conv: &Conv, output: usize, input: usize) -> Option<&[f32]> {
+    let (first, row) = row_of(conv, output)?;
+    let mut kernels = row.chunks_exact(conv.kernel * conv.kernel);
+    kernels.nth(input.checked_sub(first)?)
 }
 
 /// What the three weights along an axis count at one of its points.
@@ -67,6 +77,8 @@ const KERNEL: usize = TAPS * TAPS;
 /// Moves the kernels of a 3x3 convolution to the points, `[point][panel of 16 outputs][input][16]`.
 pub(crate) struct Weigh<'a> {
     pub(crate) conv: &'a Conv,
+    /// How many of its outputs there are in the panels.
+    pub(crate) outputs: usize,
     pub(crate) panels: &'a [Panel],
     /// Down and across.
     pub(crate) coefficients: [&'a [Coefficients]; 2],
@@ -93,11 +105,10 @@ impl Weigh<'_> {
 impl Job for Weigh<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let outputs = self.conv.outputs();
         for (index, panel) in self.panels.iter().enumerate() {
             let first = index * BLOCK;
             let kernels: [Kernels<'_>; BLOCK] = std::array::from_fn(|lane| {
-                if first + lane < outputs {
+                if first + lane < self.outputs {
                     Kernels::of(self.conv, first + lane)
                 } else {
                     Kernels::default()
@@ -172,21 +183,12 @@ struct Kernels<'a> {
 
 impl<'a> Kernels<'a> {
     fn of(conv: &'a Conv, output: usize) -> Self {
-        let (mut inputs, mut outputs, mut offset) = (0, 0, 0);
-        for group in &conv.groups {
-            if output < outputs + group.outputs {
-                let row = offset + (output - outputs) * group.inputs;
-                let (kernels, _) = conv.weights.as_chunks();
-                return Self {
-                    first_input: inputs,
-                    kernels: &kernels[row..row + group.inputs],
-                };
-            }
-            inputs += group.inputs;
-            outputs += group.outputs;
-            offset += group.inputs * group.outputs;
+        let (first_input, row) = row_of(conv, output).unwrap_or_default();
+        let (kernels, _) = row.as_chunks();
+        Self {
+            first_input,
+            kernels,
         }
-        Self::default()
     }
 }
 

@@ -30,12 +30,13 @@ pub(crate) struct Conv3 {
 }
 
 impl Conv3 {
-    pub(crate) fn new(tiling: Arc<Tiling>, conv: &Conv) -> Self {
-        let outputs = conv.outputs();
-        let (panels, point_len) = panels_of(conv);
+    /// The first `outputs` outputs of a convolution.
+    pub(crate) fn new(tiling: Arc<Tiling>, conv: &Conv, outputs: usize) -> Self {
+        let (panels, point_len) = panels_of(conv, outputs);
         let mut weights = Buffer::on_small_pages(point_len * tiling.points());
         Weigh {
             conv,
+            outputs,
             panels: &panels,
             coefficients: tiling.coefficients(),
             point_len,
@@ -43,14 +44,16 @@ impl Conv3 {
         }
         .run(Isa::detect());
         let mut bias = Buffer::zeroed(blocks(outputs) * BLOCK);
-        bias[..outputs].copy_from_slice(&conv.bias);
+        bias[..outputs].copy_from_slice(&conv.bias[..outputs]);
+        let inputs_end = |panel: &Panel| panel.first_block + blocks(panel.depth);
+        let in_blocks = panels.iter().map(inputs_end).fold(1, usize::max);
         Self {
             tiling,
             panels,
             point_len,
             weights,
             bias,
-            in_blocks: blocks(conv.inputs()),
+            in_blocks,
             out_blocks: blocks(outputs),
             uses: AtomicU32::new(0),
             settles_after: 0,
@@ -147,6 +150,8 @@ pub(crate) struct Scatter<'a> {
     pub(crate) tiling: &'a Tiling,
     pub(crate) batch: usize,
     pub(crate) blocks: usize,
+    /// Blocks of a board in `planes`, of which the first ones are moved.
+    pub(crate) plane_blocks: usize,
     pub(crate) planes: &'a [f32],
     pub(crate) tiles: &'a mut [f32],
 }
@@ -154,7 +159,8 @@ pub(crate) struct Scatter<'a> {
 impl Scatter<'_> {
     pub(crate) fn run(self, isa: Isa) {
         let layout = PlaneLayout::new(self.tiling.height, self.tiling.width);
-        assert!(self.planes.len() >= self.batch * self.blocks * layout.plane_len);
+        assert!(self.blocks <= self.plane_blocks);
+        assert!(self.planes.len() >= self.batch * self.plane_blocks * layout.plane_len);
         assert!(
             self.tiles.len()
                 >= TileLayout::new(self.tiling, self.blocks, self.batch).len(self.tiling)
@@ -171,7 +177,8 @@ impl Job for Scatter<'_> {
         let mut scratch = Scratch::new();
         for board in 0..self.batch {
             for block in 0..self.blocks {
-                let plane = &self.planes[(board * self.blocks + block) * plane_len..][..plane_len];
+                let index = (board * self.plane_blocks + block) * plane_len;
+                let plane = &self.planes[index..][..plane_len];
                 let tiles = &mut self.tiles[block * layout.block_stride..];
                 // SAFETY: `Scatter::run` has checked that the tiles of all blocks fit.
                 unsafe {
@@ -203,6 +210,8 @@ pub(crate) struct Gather<'a> {
     pub(crate) tiling: &'a Tiling,
     pub(crate) batch: usize,
     pub(crate) blocks: usize,
+    /// Blocks of a board in `planes`, of which the first ones are written.
+    pub(crate) plane_blocks: usize,
     pub(crate) products: &'a [f32],
     pub(crate) bias: &'a [f32],
     pub(crate) slope: f32,
@@ -211,23 +220,34 @@ pub(crate) struct Gather<'a> {
     /// Nobody else reads the planes: all blocks are written over one another.
     pub(crate) transient: bool,
     /// Where the tiles of the next convolution go, if one follows.
-    pub(crate) next: Option<&'a mut [f32]>,
+    pub(crate) next: Option<NextTiles<'a>>,
+}
+
+/// The tiles of the convolution after this one.
+pub(crate) struct NextTiles<'a> {
+    /// How many blocks it reads, of those that are written.
+    pub(crate) blocks: usize,
+    pub(crate) tiles: &'a mut [f32],
 }
 
 impl Gather<'_> {
     pub(crate) fn run(self, isa: Isa) {
         let plane_len = PlaneLayout::new(self.tiling.height, self.tiling.width).plane_len;
-        let tiles = TileLayout::new(self.tiling, self.blocks, self.batch).len(self.tiling);
+        let tiles = |blocks| TileLayout::new(self.tiling, blocks, self.batch).len(self.tiling);
         let planes = if self.transient {
             1
         } else {
-            self.batch * self.blocks
+            self.batch * self.plane_blocks
         };
-        assert!(self.products.len() >= tiles && self.planes.len() >= planes * plane_len);
-        assert!(self.next.as_ref().is_none_or(|next| next.len() >= tiles));
+        assert!(self.blocks <= self.plane_blocks);
+        assert!(self.products.len() >= tiles(self.blocks));
+        assert!(self.planes.len() >= planes * plane_len);
+        if let Some(next) = &self.next {
+            assert!(next.blocks <= self.blocks && next.tiles.len() >= tiles(next.blocks));
+        }
         assert!(self.bias.len() >= self.blocks * BLOCK);
         if let Skip::Planes(skip) = &self.skip {
-            assert!(skip.len() >= self.batch * self.blocks * plane_len);
+            assert!(skip.len() >= self.batch * self.plane_blocks * plane_len);
         }
         isa.run(self);
     }
@@ -241,7 +261,7 @@ impl Job for Gather<'_> {
         let mut scratch = Scratch::new();
         for board in 0..self.batch {
             for block in 0..self.blocks {
-                let index = (board * self.blocks + block) * plane_len;
+                let index = (board * self.plane_blocks + block) * plane_len;
                 let plane = &mut self.planes[if self.transient { 0 } else { index }..][..plane_len];
                 let skip = match &self.skip {
                     Skip::Nothing => Skip::Nothing,
@@ -267,8 +287,11 @@ impl Job for Gather<'_> {
                         &finish,
                         &mut scratch,
                     );
-                    if let Some(next) = &mut self.next {
-                        let tiles = &mut next[block * layout.block_stride..];
+                    if let Some(next) = &mut self.next
+                        && block < next.blocks
+                    {
+                        let layout = TileLayout::new(self.tiling, next.blocks, self.batch);
+                        let tiles = &mut next.tiles[block * layout.block_stride..];
                         scatter_plane::<L>(
                             self.tiling,
                             self.batch,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::PlanError;
+use super::idle::busy_planes;
 use super::pack::{Draft, InputOrder};
 use super::step::{FlatOrder, Step, join_convolutions};
 use crate::kernels::tiling::Tiling;
@@ -38,11 +39,28 @@ pub(super) struct Program {
 #[derive(Clone, Copy)]
 enum Value {
     Input,
-    Planes { at: usize, planes: usize },
-    Vector { at: usize },
+    Planes {
+        at: usize,
+        planes: usize,
+        /// An activation has cut off what was below zero.
+        never_negative: bool,
+    },
+    Vector {
+        at: usize,
+    },
 }
 
 impl Value {
+    fn never_negative(self) -> bool {
+        matches!(
+            self,
+            Self::Planes {
+                never_negative: true,
+                ..
+            }
+        )
+    }
+
     fn shares_memory_with(self, other: Self) -> bool {
         match (self, other) {
             (Self::Planes { at: a, .. }, Self::Planes { at: b, .. }) => a == b,
@@ -153,7 +171,7 @@ impl<'a> Compiler<'a> {
         join: Option<Join>,
     ) -> Result<Value, PlanError> {
         match layer {
-            Layer::Conv(conv) => self.conv(conv, input, join),
+            Layer::Conv(conv) => self.conv(conv, input, join, conv.outputs()),
             Layer::Dense(dense) => Ok(self.dense(dense, input, join)),
             Layer::GlobalPool => {
                 let (from, planes) = self.in_planes(input);
@@ -165,7 +183,11 @@ impl<'a> Compiler<'a> {
                 let skipped = match input {
                     Value::Input if matches!(body.first(), Some(Layer::Conv(_))) => {
                         let (at, planes) = self.in_planes(input);
-                        Value::Planes { at, planes }
+                        Value::Planes {
+                            at,
+                            planes,
+                            never_negative: false,
+                        }
                     }
                     Value::Input => Value::Vector {
                         at: self.vector(input, FlatOrder::Natural),
@@ -174,13 +196,24 @@ impl<'a> Compiler<'a> {
                 };
                 let (last, first) = body.split_last().expect("checked: a body has a last layer");
                 let was_pinned = self.pin(skipped);
-                let before_last = self.layers(first, skipped)?;
                 let join = Join {
                     skipped,
                     activation: *activation,
                     last_use: !was_pinned,
                 };
-                let result = self.layer(last, before_last, Some(join))?;
+                let stays = skipped.never_negative() && join.last_use;
+                let busy = busy_planes(body).filter(|_| stays);
+                let (before_last, result) = match (busy, &body[..]) {
+                    (Some(0), _) => (skipped, skipped),
+                    (Some(busy), [Layer::Conv(first), Layer::Conv(second)]) => {
+                        let between = self.conv(first, skipped, None, busy)?;
+                        (between, self.conv(second, between, Some(join), busy)?)
+                    }
+                    _ => {
+                        let before_last = self.layers(first, skipped)?;
+                        (before_last, self.layer(last, before_last, Some(join))?)
+                    }
+                };
                 if !before_last.shares_memory_with(result) {
                     self.release(before_last);
                 }
@@ -190,19 +223,21 @@ impl<'a> Compiler<'a> {
         }
     }
 
+    /// A convolution, or the first `outputs` of its outputs; the others stay what they are if it works in place, else
+    /// they do not exist.
     fn conv(
         &mut self,
         conv: &'a Conv,
         input: Value,
         join: Option<Join>,
+        outputs: usize,
     ) -> Result<Value, PlanError> {
         let (from, _) = self.in_planes(input);
         let (skip, slope) = self.joined(conv.activation, join);
-        let planes = conv.outputs();
         let in_place = join
             .filter(|join| join.last_use && conv.kernel == 3)
             .and(skip);
-        let to = in_place.unwrap_or_else(|| self.planes.take(blocks(planes)));
+        let to = in_place.unwrap_or_else(|| self.planes.take(blocks(outputs)));
         if conv.kernel == 3 {
             if self.tiling.is_none() {
                 return Err(PlanError::BoardTooSmall {
@@ -212,6 +247,7 @@ impl<'a> Compiler<'a> {
             }
             self.drafts.push(Draft::Conv3 {
                 conv,
+                outputs,
                 from,
                 to,
                 skip,
@@ -226,7 +262,11 @@ impl<'a> Compiler<'a> {
                 slope,
             });
         }
-        Ok(Value::Planes { at: to, planes })
+        Ok(Value::Planes {
+            at: to,
+            planes: in_place.map_or(outputs, |_| conv.outputs()),
+            never_negative: slope == 0.0,
+        })
     }
 
     fn dense(&mut self, dense: &'a Dense, input: Value, join: Option<Join>) -> Value {
@@ -278,7 +318,7 @@ impl<'a> Compiler<'a> {
     /// Where `value` lies as planes.
     fn in_planes(&mut self, value: Value) -> (usize, usize) {
         match value {
-            Value::Planes { at, planes } => (at, planes),
+            Value::Planes { at, planes, .. } => (at, planes),
             Value::Input => {
                 let to = self.planes.take(blocks(self.board.planes));
                 self.drafts.push(Draft::LoadPlanes { to });
@@ -343,7 +383,7 @@ impl<'a> Compiler<'a> {
             .drafts
             .iter()
             .map(|draft| match draft {
-                Draft::Conv3 { conv, .. } => conv.weights.len() / 9,
+                Draft::Conv3 { conv, outputs, .. } => pairs(conv, *outputs),
                 _ => 0,
             })
             .sum();
@@ -353,6 +393,18 @@ impl<'a> Compiler<'a> {
             pairs * tiling.multiplications() as f64,
         )
     }
+}
+
+/// Pairs of planes that the first `outputs` outputs of a convolution multiply.
+fn pairs(conv: &Conv, outputs: usize) -> usize {
+    let mut left = outputs;
+    let mut pairs = 0;
+    for group in &conv.groups {
+        let taken = group.outputs.min(left);
+        pairs += taken * group.inputs;
+        left -= taken;
+    }
+    pairs
 }
 
 /// Pieces of memory, used again once nobody reads them any more.

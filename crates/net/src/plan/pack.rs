@@ -19,6 +19,8 @@ pub(super) enum Draft<'a> {
     },
     Conv3 {
         conv: &'a Conv,
+        /// How many of its outputs are computed.
+        outputs: usize,
         from: usize,
         to: usize,
         skip: Option<usize>,
@@ -82,6 +84,7 @@ impl Draft<'_> {
             Self::LoadPlanes { to } => Step::LoadPlanes { to },
             Self::Conv3 {
                 conv,
+                outputs,
                 from,
                 to,
                 skip,
@@ -90,13 +93,14 @@ impl Draft<'_> {
                 conv: Conv3::new(
                     tiling.expect("kept when a convolution needs it").clone(),
                     conv,
+                    outputs,
                 ),
                 from,
                 to,
                 skip,
                 slope,
                 prepared: false,
-                prepares_next: false,
+                next_blocks: None,
                 transient: false,
             },
             Self::Conv1 {
@@ -159,7 +163,7 @@ impl Draft<'_> {
 
 impl Matrix {
     fn of_conv(conv: &Conv) -> Self {
-        let (panels, len) = panels_of(conv);
+        let (panels, len) = panels_of(conv, conv.outputs());
         let mut weights = Buffer::zeroed(len);
         for (index, panel) in panels.iter().enumerate() {
             for k in 0..panel.depth {

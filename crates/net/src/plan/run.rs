@@ -8,7 +8,7 @@ use super::step::{FlatOrder, Step};
 use crate::kernels::gemm::Gemm;
 use crate::kernels::memory::Buffer;
 use crate::kernels::sparse::{FinishRows, Found};
-use crate::kernels::winograd::{Gather, PlaneLayout, Scatter, Skip, TileLayout};
+use crate::kernels::winograd::{Gather, NextTiles, PlaneLayout, Scatter, Skip, TileLayout};
 use crate::kernels::{BLOCK, Isa, blocks, padded_rows};
 use crate::network::Reading;
 
@@ -194,7 +194,7 @@ impl Program {
             skip,
             slope,
             prepared,
-            prepares_next,
+            next_blocks,
             transient,
         } = step
         else {
@@ -210,6 +210,7 @@ impl Program {
                 tiling,
                 batch,
                 blocks: conv.in_blocks,
+                plane_blocks: self.plane_blocks[*from],
                 planes,
                 tiles,
             }
@@ -221,6 +222,7 @@ impl Program {
             tiling,
             batch,
             blocks: conv.out_blocks,
+            plane_blocks: self.plane_blocks[*to],
             products: &work.products,
             bias: &conv.bias,
             slope: *slope,
@@ -231,7 +233,10 @@ impl Program {
             },
             planes: &mut output,
             transient: *transient,
-            next: prepares_next.then_some(&mut work.tiles[..]),
+            next: next_blocks.map(|blocks| NextTiles {
+                blocks,
+                tiles: &mut work.tiles,
+            }),
         }
         .run(isa);
         work.planes[*to] = output;

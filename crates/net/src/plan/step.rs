@@ -19,8 +19,8 @@ pub(super) enum Step {
         slope: f32,
         /// The step before has moved the planes to the points already.
         prepared: bool,
-        /// This step does it for the next one.
-        prepares_next: bool,
+        /// This step does it for the next one, which reads so many blocks.
+        next_blocks: Option<usize>,
         /// No later step reads the planes.
         transient: bool,
     },
@@ -82,14 +82,23 @@ pub(super) enum FlatOrder {
 pub(super) fn join_convolutions(steps: &mut [Step]) {
     for index in 0..steps.len() {
         let Step::Conv3 {
-            to: written, skip, ..
+            to: written,
+            skip,
+            ref conv,
+            ..
         } = steps[index]
         else {
             continue;
         };
         let in_place = skip == Some(written);
-        let joins =
-            matches!(steps.get(index + 1), Some(Step::Conv3 { from, .. }) if *from == written);
+        // What this one leaves as it is, nobody has moved to the points.
+        let joined = match steps.get(index + 1) {
+            Some(Step::Conv3 {
+                conv: next, from, ..
+            }) if *from == written && next.in_blocks <= conv.out_blocks => Some(next.in_blocks),
+            _ => None,
+        };
+        let joins = joined.is_some();
         let skips = matches!(steps.get(index + 1), Some(Step::Conv3 { skip, .. }) if *skip == Some(written));
         let later = steps[index + 1..].iter().skip(usize::from(joins));
         let kept = skips
@@ -98,12 +107,12 @@ pub(super) fn join_convolutions(steps: &mut [Step]) {
                 .find(|step| step.touches_planes(written))
                 .is_some_and(|step| step.reads_planes(written));
         if let Step::Conv3 {
-            prepares_next,
+            next_blocks,
             transient,
             ..
         } = &mut steps[index]
         {
-            *prepares_next = joins;
+            *next_blocks = joined;
             *transient = joins && !kept && !in_place;
         }
         if let Some(Step::Conv3 { prepared, .. }) = steps.get_mut(index + 1) {
