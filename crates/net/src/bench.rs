@@ -119,6 +119,51 @@ pub fn measure(evaluator: &dyn Evaluator, options: BenchOptions) -> BenchResult 
     })
 }
 
+/// What [`alternate`] has measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Comparison {
+    /// Calls of each of the two.
+    pub calls: usize,
+    /// The median time of a call of the first and of the second.
+    pub seconds: [f64; 2],
+}
+
+impl Comparison {
+    /// How many times as long the first takes.
+    pub fn ratio(&self) -> f64 {
+        self.seconds[0] / self.seconds[1]
+    }
+}
+
+/// Calls two evaluators in turn from one thread for a while: whatever slows the processor down meets both.
+pub fn alternate(evaluators: [&dyn Evaluator; 2], options: BenchOptions) -> Comparison {
+    let mut sides = evaluators.map(|evaluator| {
+        let shape = evaluator.shape();
+        let planes = random_planes(options.batch * shape.input_len(), options.density, 0);
+        (planes, vec![0.0; options.batch * shape.output_len()])
+    });
+    let mut times = [Vec::new(), Vec::new()];
+    let start = Instant::now();
+    while start.elapsed() < options.duration || times[1].is_empty() {
+        for ((evaluator, (planes, outputs)), times) in
+            evaluators.into_iter().zip(&mut sides).zip(&mut times)
+        {
+            // Once for the caches, which the other has filled.
+            evaluator.evaluate(planes, outputs);
+            let start = Instant::now();
+            evaluator.evaluate(planes, outputs);
+            times.push(start.elapsed().as_secs_f64());
+        }
+    }
+    Comparison {
+        calls: times[1].len(),
+        seconds: times.map(|mut times| {
+            times.sort_by(f64::total_cmp);
+            times[times.len() / 2]
+        }),
+    }
+}
+
 /// How long the calling thread has been running on a processor; Linux keeps the count in nanoseconds.
 fn thread_cpu_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;

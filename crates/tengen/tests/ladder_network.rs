@@ -276,6 +276,25 @@ fn a_graft_stands_beside_its_base_and_plays() {
 }
 
 #[test]
+fn two_networks_are_measured_in_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write_base(folder, 9);
+    build_ladder(folder, "--steps 1 --size 9 -o ladder.txt");
+    let bench = |other: &[&'static str]| {
+        let bench = ["net", "bench", "ladder.txt", "--seconds", "0.05"];
+        [&bench[..], &["--batch", "1", "--json"], other].concat()
+    };
+    let ratio = |other: &[&'static str]| {
+        let report: Value = serde_json::from_str(&run(&bench(other), folder)).unwrap();
+        report["times_the_other"].as_f64()
+    };
+    assert!(ratio(&["--against", "base.txt"]).is_some_and(|ratio| ratio > 0.0));
+    assert_eq!(ratio(&[]), None);
+    assert_refused(&bench(&["--against", "none.txt"]), folder, &["none.txt"]);
+}
+
+#[test]
 fn what_cannot_be_grafted_is_refused_and_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
-use net::bench::{BenchOptions, measure, safety_network};
+use net::bench::{BenchOptions, Comparison, alternate, measure, safety_network};
 use net::file::load;
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
 use net::network::Network;
@@ -22,6 +22,9 @@ use serde_json::json;
 pub struct Args {
     /// A network file; without one, random weights of the given shape.
     file: Option<PathBuf>,
+    /// Another network file: also call both in turn from one thread and compare, twice as long.
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
     /// Residual blocks of random weights.
     #[arg(long, default_value_t = 5)]
     blocks: usize,
@@ -66,6 +69,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         "--density {}: between 0 and 1",
         args.density
     );
+    let against = match &args.against {
+        Some(file) => Some(Plan::new(&load(file)?)?),
+        None => None,
+    };
     let start = Instant::now();
     let network = network(&args)?;
     let load_seconds = start.elapsed().as_secs_f64();
@@ -79,6 +86,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         density: args.density,
     };
     let result = measure(&plan, options);
+    let comparison = against.map(|other| {
+        let options = BenchOptions {
+            duration: 2 * options.duration,
+            ..options
+        };
+        alternate([&plan, &other], options)
+    });
     let (direct, planned) = plan.convolution_flops();
     let per_second = result.per_second();
     let gflops = |flops: f64| {
@@ -97,6 +111,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 "per_cpu_second": result.per_cpu_second(),
                 "load_seconds": load_seconds, "plan_seconds": plan_seconds,
                 "convolution_gflops_per_core": gflops(planned), "direct_gflops_per_core": gflops(direct),
+                "times_the_other": comparison.as_ref().map(Comparison::ratio),
             })
         );
     } else {
@@ -115,6 +130,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             gflops(planned),
             gflops(direct)
         );
+        if let (Some(file), Some(comparison)) = (&args.against, comparison) {
+            println!(
+                "against     {:.3} times the time of {} (medians of {} calls each, in turn)",
+                comparison.ratio(),
+                file.display(),
+                comparison.calls
+            );
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
