@@ -50,6 +50,7 @@ levels = [0, 2]
 blocks = 1
 filters = 8
 [round0]
+player = "round0"
 playouts = 40
 games = 12
 passes = 1.0

@@ -123,12 +123,12 @@ impl Default for MarioSettings {
 impl Default for RoundZeroPart {
     fn default() -> Self {
         Self {
-            player: Kind::RoundZero.name().to_owned(),
+            player: Kind::Heuristic.name().to_owned(),
             playouts: 2000,
-            games: 500,
+            games: 2500,
             temperature: 0.1,
-            explore: false,
-            passes: 8.0,
+            explore: true,
+            passes: 4.0,
         }
     }
 }
@@ -137,7 +137,7 @@ impl Default for SelfPlayPart {
     fn default() -> Self {
         Self {
             at_once: 64,
-            games: 300,
+            games: 400,
             simulations: 64,
             quick_simulations: 16,
             full_share: 0.5,
@@ -149,8 +149,8 @@ impl Default for SelfPlayPart {
 impl Default for TrainingPart {
     fn default() -> Self {
         Self {
-            window: 100_000,
-            passes: 6.0,
+            window: 200_000,
+            passes: 4.0,
             batch: 128,
             rate: 1e-3,
             decay: 1e-4,
@@ -254,24 +254,25 @@ blocks = 4          # residual blocks of the network
 filters = 32        # filters of each
 
 [round0]            # the games before there is a network
-player = "round0"   # round0 plays random games and knows nothing; heuristic and search are tuned by hand
-playouts = 2000     # of a move
-games = 500         # games before the first training
+player = "heuristic"  # looks two pills ahead, tuned by hand, quick; search is stronger and takes a second a game;
+                    # round0 plays random games and knows nothing: from it, much longer runs are needed
+playouts = 2000     # of a move, for search and round0
+games = 2500        # games before the first training
 temperature = 0.1   # viruses that make a placement of round0 e times as likely in what is learned; 0: mean utilities
-explore = false     # draw one move in five instead of choosing it; wanted with a strong player
-passes = 8.0        # how often each of their positions is seen in the first training
+explore = true      # draw one move in five instead of choosing it, so that mistakes are seen, too
+passes = 4.0        # how often each of their positions is seen in the first training
 
 [selfplay]
 at_once = 64            # games at once; the network sees their positions as one batch for each core
-games = 300             # games between two trainings
+games = 400             # games between two trainings
 simulations = 64        # playouts of a move that is recorded
 quick_simulations = 16  # of a move that only carries the game on
 full_share = 0.5        # share of moves that are recorded
 considered = 16         # moves that enter the first round of Gumbel search at the root
 
 [training]
-window = 100000     # newest positions that are learned from
-passes = 6.0        # how often a position is seen while it is in the window
+window = 200000     # newest positions that are learned from
+passes = 4.0        # how often a position is seen while it is in the window
 batch = 128
 rate = 0.001        # highest learning rate (Adam)
 decay = 0.0001      # weight decay

@@ -9,6 +9,8 @@ fn settings() -> MarioSettings {
     toml::from_str(
         "levels = [0, 1]
         [round0]
+        player = 'round0'
+        explore = false
         playouts = 30
         games = 3",
     )
