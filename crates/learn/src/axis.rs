@@ -7,7 +7,7 @@ const TICKS: f64 = 5.0;
 pub fn ticks(low: f64, high: f64) -> Vec<f64> {
     let rough = (high - low) / TICKS;
     let power = 10_f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0]
+    let step = [1.0, 2.0, 2.5, 5.0, 10.0]
         .into_iter()
         .map(|factor| factor * power)
         .find(|step| *step >= rough)
@@ -15,6 +15,13 @@ pub fn ticks(low: f64, high: f64) -> Vec<f64> {
     let first = (low / step).ceil() as i64;
     let last = (high / step).floor() as i64;
     (first..=last).map(|index| index as f64 * step).collect()
+}
+
+/// Round numbers without a fraction inside a range: steps, games and rounds have no halves.
+pub fn whole_ticks(low: f64, high: f64) -> Vec<f64> {
+    let mut marks = ticks(low, high);
+    marks.retain(|mark| mark.fract() == 0.0);
+    marks
 }
 
 /// A tick as a person writes it.
@@ -49,6 +56,9 @@ mod tests {
     fn ticks_are_round_numbers_inside_the_range() {
         assert_eq!(ticks(0.0, 10.0), vec![0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
         assert_eq!(ticks(0.13, 0.52).len(), 4);
+        assert_eq!(ticks(2.6, 3.7), vec![2.75, 3.0, 3.25, 3.5]);
+        assert_eq!(ticks(0.0, 12.0)[..2], [0.0, 2.5]);
+        assert_eq!(whole_ticks(0.0, 12.0), vec![0.0, 5.0, 10.0]);
         assert_eq!(
             [label(120_000.0), label(0.25), label(-0.0)],
             ["120k", "0.25", "0"]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use learn::axis::{label, ticks};
+use learn::axis::{label, ticks, whole_ticks};
 
 use crate::zero::{State, TrainingLine};
 
@@ -134,7 +134,7 @@ pub(super) fn chart(title: &str, points: &[(f64, f64)], join: Join) -> String {
             label(level)
         );
     }
-    for place in ticks(left, right) {
+    for place in whole_ticks(left, right) {
         let _ = write!(
             svg,
             "<text x={:.1} y={} class=place>{}</text>",
