@@ -302,7 +302,7 @@ impl Discipline for DrMario {
             state,
             games.count,
             &Page {
-                title: format!("Dr. Mario, levels {lowest} to {highest}, from zero"),
+                title: format!("Dr. Mario, levels {lowest} to {highest}, by self-play"),
                 elo_title: "Elo of the best network by games played, from deals both networks played",
                 policy_title: "Loss of the moves by training, positions kept out",
                 value_title: "Squared error of won (from -1 to 1) by training",
