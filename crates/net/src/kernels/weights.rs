@@ -32,8 +32,8 @@ pub(crate) fn panels_of(conv: &Conv, outputs: usize) -> (Vec<Panel>, usize) {
     (panels, offset)
 }
 
-/// From the first to the last input that an output depends on.
-fn inputs_of(conv: &Conv, output: usize) -> Option<Range<usize>> {
+/// From the first to the last input that an output depends on; `None` if on none.
+pub(crate) fn inputs_of(conv: &Conv, output: usize) -> Option<Range<usize>> {
     let (first, row) = row_of(conv, output)?;
     let counts = |kernel: &[f32]| kernel.iter().any(|&weight| weight != 0.0);
     let kernels = row.chunks_exact(conv.kernel * conv.kernel);
@@ -44,7 +44,7 @@ fn inputs_of(conv: &Conv, output: usize) -> Option<Range<usize>> {
 }
 
 /// The first input of an output's group, and its weights from there on.
-fn row_of(conv: &Conv, output: usize) -> Option<(usize, &[f32])> {
+pub(crate) fn row_of(conv: &Conv, output: usize) -> Option<(usize, &[f32])> {
     let taps = conv.kernel * conv.kernel;
     let (mut inputs, mut outputs, mut offset) = (0, 0, 0);
     for group in &conv.groups {

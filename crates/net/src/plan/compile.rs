@@ -9,6 +9,7 @@ use super::idle::busy_planes;
 use super::pack::{Draft, InputOrder};
 use super::step::{FlatOrder, Step, join_convolutions};
 use crate::kernels::tiling::Tiling;
+use crate::kernels::weights::row_of;
 use crate::kernels::{BLOCK, blocks};
 use crate::network::{Activation, Conv, Dense, Layer, Network};
 use crate::shape::PlaneShape;
@@ -397,14 +398,9 @@ impl<'a> Compiler<'a> {
 
 /// Pairs of planes that the first `outputs` outputs of a convolution multiply.
 fn pairs(conv: &Conv, outputs: usize) -> usize {
-    let mut left = outputs;
-    let mut pairs = 0;
-    for group in &conv.groups {
-        let taken = group.outputs.min(left);
-        pairs += taken * group.inputs;
-        left -= taken;
-    }
-    pairs
+    let rows = (0..outputs).filter_map(|output| row_of(conv, output));
+    rows.map(|(_, row)| row.len() / (conv.kernel * conv.kernel))
+        .sum()
 }
 
 /// Pieces of memory, used again once nobody reads them any more.

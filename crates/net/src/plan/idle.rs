@@ -4,6 +4,7 @@
 //! it, through blocks that add zero. Neither the products nor the way to the points and back need to be done for them.
 
 use crate::kernels::blocks;
+use crate::kernels::weights::inputs_of;
 use crate::network::{Conv, Layer};
 
 /// How many planes take part in a residual block, if at least one block of 16 does not.
@@ -26,31 +27,13 @@ pub(super) fn busy_planes(body: &[Layer]) -> Option<usize> {
 
 /// From this output on, all are zero whatever comes in.
 fn live_outputs(conv: &Conv) -> usize {
-    let mut outputs = conv.outputs();
-    let mut end = conv.weights.len();
-    for group in conv.groups.iter().rev() {
-        let row_len = group.inputs * conv.kernel * conv.kernel;
-        for _ in 0..group.outputs {
-            let row = &conv.weights[end - row_len..end];
-            if conv.bias[outputs - 1] != 0.0 || row.iter().any(|&weight| weight != 0.0) {
-                return outputs;
-            }
-            outputs -= 1;
-            end -= row_len;
-        }
-    }
-    outputs
+    let lives = |&output: &usize| conv.bias[output] != 0.0 || inputs_of(conv, output).is_some();
+    let last = (0..conv.outputs()).rev().find(lives);
+    last.map_or(0, |last| last + 1)
 }
 
 /// Up to which input the first `outputs` outputs look.
 fn inputs_read(conv: &Conv, outputs: usize) -> usize {
-    let (mut inputs, mut before) = (0, 0);
-    for group in &conv.groups {
-        if before >= outputs {
-            break;
-        }
-        inputs += group.inputs;
-        before += group.outputs;
-    }
-    inputs
+    let inputs = (0..outputs).filter_map(|output| inputs_of(conv, output));
+    inputs.map(|inputs| inputs.end).max().unwrap_or(0)
 }
