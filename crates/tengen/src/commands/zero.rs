@@ -1,4 +1,4 @@
-//! `tengen zero`: from nothing to a player.
+//! `tengen zero`: from the first game to a player.
 
 use std::{
     io::{IsTerminal, Write},
@@ -18,7 +18,7 @@ use crate::interrupt;
 /// How often the status line changes on a terminal.
 const STATUS_EVERY: Duration = Duration::from_millis(250);
 
-/// Learn a game from nothing by self-play.
+/// Learn a game by self-play.
 #[derive(clap::Subcommand)]
 pub enum Command {
     Go(GoArgs),
@@ -45,7 +45,7 @@ pub struct GoArgs {
     rounds: Option<u64>,
 }
 
-/// Learn Dr. Mario from nothing: self-play, training, a comparison on equal deals, promotion, again
+/// Learn Dr. Mario: self-play, training, a comparison on equal deals, promotion, again
 /// and again.
 ///
 /// The first games are played without a network. Everything is kept in one folder and the same

@@ -254,7 +254,7 @@ blocks = 4          # residual blocks of the network
 filters = 32        # filters of each
 
 [round0]            # the games before there is a network
-player = "heuristic"  # looks two pills ahead, tuned by hand, quick; search is stronger and takes a second a game;
+player = "heuristic"  # looks two pills ahead, tuned by hand, quick; search is stronger and takes seconds a game;
                     # round0 plays random games and knows nothing: from it, much longer runs are needed
 playouts = 2000     # of a move, for search and round0
 games = 2500        # games before the first training
