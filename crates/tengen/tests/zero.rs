@@ -186,3 +186,43 @@ fn wrong_settings_are_named() {
         );
     }
 }
+
+#[test]
+fn a_run_may_begin_with_a_given_network() {
+    let folder = tempfile::tempdir().unwrap();
+    let (given, dir) = (folder.path().join("given.txt"), folder.path().join("run"));
+    let shape = net::leela::LeelaShape::stock(5, 1, 8);
+    let network = net::leela::LeelaNetwork::random(net::leela::LeelaVersion::V1, shape, 3);
+    fs::write(&given, network.to_text(net::leela::TextStyle::default())).unwrap();
+    let begin = |dir: &Path| {
+        let mut command = zero(&GO, dir, 0);
+        command.arg("--from").arg(&given).output().unwrap()
+    };
+
+    let output = begin(&dir);
+    assert!(output.status.success(), "{output:?}");
+    let state = state(&dir);
+    assert_eq!(state["begun_from"].as_str(), given.to_str());
+    let best = state["best"].as_str().unwrap();
+    let best = dir.join(format!("networks/{best}.txt.gz"));
+    let load = |file: &Path| net::leela::LeelaNetwork::load(file).unwrap();
+    assert!(load(&best) == load(&given), "it plays first");
+    let settings = fs::read_to_string(dir.join("settings.toml")).unwrap();
+    for line in ["size = 5 ", "blocks = 1 ", "filters = 8 "] {
+        assert!(settings.contains(line), "{line} in {settings}");
+    }
+
+    let refused = |dir: &Path, why: &str| {
+        let output = begin(dir);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains(why) && error.lines().count() == 1, "{error}");
+    };
+    refused(&dir, "leave --from out");
+    let other = folder.path().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("settings.toml"), "size = 7\n").unwrap();
+    refused(&other, "has size = 5, blocks = 1, filters = 8");
+    fs::write(&given, "no network\n").unwrap();
+    refused(&folder.path().join("third"), "given.txt");
+}

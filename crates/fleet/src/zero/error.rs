@@ -13,6 +13,24 @@ use crate::LogError;
 /// Why a run cannot go on.
 #[derive(Debug, Error)]
 pub enum ZeroError {
+    /// A first network is given to a run that has one.
+    #[error(
+        "{}: the run has begun, and goes on with its own networks; leave --from out, or choose another folder",
+        dir.display()
+    )]
+    Begun {
+        /// The run's folder.
+        dir: PathBuf,
+    },
+    /// A network that cannot be trained further.
+    #[error(
+        "{}: only networks with Leela Zero's heads and a value for the side to move (version 1) can be trained further",
+        path.display()
+    )]
+    NotTrainable {
+        /// The network file.
+        path: PathBuf,
+    },
     /// The folder is in use.
     #[error(transparent)]
     Lock(#[from] LockError),

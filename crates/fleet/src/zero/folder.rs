@@ -26,6 +26,14 @@ pub struct NewNetwork {
     pub files: Vec<(&'static str, Vec<u8>)>,
 }
 
+/// A network that somebody brings to begin a run with.
+pub struct FirstNetwork {
+    /// The file it comes from.
+    pub file: String,
+    /// The network.
+    pub network: NewNetwork,
+}
+
 /// A run's folder.
 #[derive(Clone, Debug)]
 pub struct Folder {

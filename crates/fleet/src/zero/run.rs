@@ -14,7 +14,8 @@ use learn::{lock::LockedFolder, trainer::Report};
 use crate::{
     Elo, Log, Verdict,
     zero::{
-        Discipline, Event, Folder, Games, MatchLine, Phase, State, Status, TrainingLine, ZeroError,
+        Discipline, Event, FirstNetwork, Folder, Games, MatchLine, Phase, State, Status,
+        TrainingLine, ZeroError,
         discipline::{Lesson, Table},
         gate::Gate,
     },
@@ -42,12 +43,26 @@ pub struct Run<D: Discipline> {
 impl<D: Discipline> Run<D> {
     /// Opens the run in `dir`, or begins one. `adjust` may change the settings of a new run.
     pub fn open(dir: &Path, adjust: impl FnOnce(&str) -> String) -> Result<Self, ZeroError> {
+        Self::open_with(dir, adjust, None)
+    }
+
+    /// The same, where a new run has this first network instead of its own.
+    pub fn open_with(
+        dir: &Path,
+        adjust: impl FnOnce(&str) -> String,
+        first: Option<FirstNetwork>,
+    ) -> Result<Self, ZeroError> {
         let lock = LockedFolder::take(dir)?;
         let folder = Folder::open(dir)?;
         let settings = folder.settings(D::TEMPLATE, adjust, D::check)?;
-        let state = match folder.state()? {
-            Some(state) => state,
-            None => begin::<D>(&folder, &settings)?,
+        let state = match (folder.state()?, first) {
+            (Some(_), Some(_)) => {
+                return Err(ZeroError::Begun {
+                    dir: dir.to_owned(),
+                });
+            }
+            (Some(state), None) => state,
+            (None, first) => begin::<D>(&folder, &settings, first)?,
         };
         folder.remove_finished_training(state.rounds)?;
         let mut games = Games::new(D::pace(&settings).window);
@@ -290,12 +305,21 @@ impl<D: Discipline> Run<D> {
 }
 
 /// The state a run begins with.
-fn begin<D: Discipline>(folder: &Folder, settings: &D::Settings) -> Result<State, ZeroError> {
-    let first = match D::first_network(settings) {
+fn begin<D: Discipline>(
+    folder: &Folder,
+    settings: &D::Settings,
+    given: Option<FirstNetwork>,
+) -> Result<State, ZeroError> {
+    let (network, begun_from) = match given {
+        Some(given) => (Some(given.network), Some(given.file)),
+        None => (D::first_network(settings), None),
+    };
+    let first = match network {
         Some(network) => folder.keep(&network)?,
         None => String::new(),
     };
     let state = State {
+        begun_from,
         best: first.clone(),
         newest: first,
         ..State::default()

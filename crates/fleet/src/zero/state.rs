@@ -9,6 +9,9 @@ use crate::Score;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
+    /// The network file the run began with, if it did not begin with a network of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun_from: Option<String>,
     /// Trainings finished.
     pub rounds: u64,
     /// The network that plays: the hash of its text.

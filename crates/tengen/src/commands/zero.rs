@@ -31,6 +31,7 @@ pub enum Command {
 /// settings are in settings.toml there, explained; report.html shows how the run goes.
 ///
 /// Example: tengen zero go --size 9 --dir runs/go9
+/// Example: tengen zero go --from trained.txt.gz --dir runs/on
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct GoArgs {
@@ -40,6 +41,10 @@ pub struct GoArgs {
     /// Board size of a new run.
     #[arg(long)]
     size: Option<usize>,
+    /// Begin a new run with this network instead of a random one; it gives the size, the blocks and
+    /// the filters.
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
     /// Stop after so many trainings; without it the run goes on until it is stopped.
     #[arg(long)]
     rounds: Option<u64>,
@@ -76,10 +81,13 @@ pub fn run(command: Command) -> anyhow::Result<ExitCode> {
 }
 
 fn run_go(args: &GoArgs) -> anyhow::Result<ExitCode> {
-    let run = GoRun::open(&args.dir, |template| match args.size {
-        Some(size) => template.replacen("size = 9 ", &format!("size = {size} "), 1),
-        None => template.to_owned(),
-    })?;
+    let run = match &args.from {
+        Some(file) => GoRun::begin_from(&args.dir, file)?,
+        None => GoRun::open(&args.dir, |template| match args.size {
+            Some(size) => template.replacen("size = 9 ", &format!("size = {size} "), 1),
+            None => template.to_owned(),
+        })?,
+    };
     if let Some(size) = args.size.filter(|&size| size != run.settings().size) {
         anyhow::bail!(
             "the run in {} is on {1}x{1}; leave --size {size} out, or choose another folder",

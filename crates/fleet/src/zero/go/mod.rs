@@ -3,7 +3,10 @@
 mod settings;
 mod stored;
 
-use std::sync::{Arc, atomic::AtomicBool};
+use std::{
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use go::{BoardSize, Color};
 use go_player::{Judge, LoadedNetwork, selfplay::play_between};
@@ -23,7 +26,7 @@ use crate::{
     Score, Verdict, play_games,
     worker::{game_seed, rows_wanted},
     zero::{
-        BadSetting, Discipline, Games, NewNetwork, State, ZeroError,
+        BadSetting, Discipline, FirstNetwork, Folder, Games, NewNetwork, Run, State, ZeroError,
         discipline::{Lesson, Pace, Table, Trained, last_test, see_through},
         gate::{Gate, Winner},
         report::{Page, page},
@@ -197,13 +200,45 @@ impl Discipline for Go {
     }
 }
 
+impl Run<Go> {
+    /// Begins a run with a network instead of a random one; size, blocks and filters are its own.
+    pub fn begin_from(dir: &Path, file: &Path) -> Result<Self, ZeroError> {
+        let network = LeelaNetwork::load(file)?;
+        let shape = network.shape();
+        let stock = LeelaShape::stock(shape.size, shape.blocks, shape.filters);
+        if network.version != LeelaVersion::V1 || shape != stock {
+            return Err(ZeroError::NotTrainable {
+                path: file.to_owned(),
+            });
+        }
+        let folder = Folder::open(dir)?;
+        let template = |template: &str| settings::for_shape(template, shape);
+        let settings: ZeroSettings = folder.settings(TEMPLATE, template, ZeroSettings::check)?;
+        let wanted = LeelaShape::stock(settings.size, settings.blocks, settings.filters);
+        if shape != wanted {
+            return Err(folder.wrong_settings(format!(
+                "{} has size = {}, blocks = {}, filters = {}; so must the settings",
+                file.display(),
+                shape.size,
+                shape.blocks,
+                shape.filters
+            )));
+        }
+        let first = FirstNetwork {
+            file: file.display().to_string(),
+            network: new_network(&network),
+        };
+        Self::open_with(dir, str::to_owned, Some(first))
+    }
+}
+
 /// The page of a run.
 pub fn report(settings: &ZeroSettings, state: &State, games: u64, recent: &[&Head]) -> String {
     page(
         state,
         games,
         &Page {
-            title: format!("Go {0}x{0} from zero", settings.size),
+            title: title(settings, state),
             elo_title: "Elo of the best network by games played",
             policy_title: "Policy loss by training, positions kept out",
             value_title: "Squared error of the winning chance by training",
@@ -212,6 +247,15 @@ pub fn report(settings: &ZeroSettings, state: &State, games: u64, recent: &[&Hea
             script: SCRIPT.replace("{{size}}", &settings.size.to_string()),
         },
     )
+}
+
+/// A run that was given its first network does not claim to have begun with nothing.
+fn title(settings: &ZeroSettings, state: &State) -> String {
+    let start = match &state.begun_from {
+        Some(_) => "a given network",
+        None => "zero",
+    };
+    format!("Go {0}x{0} from {start}", settings.size)
 }
 
 /// Draws a board by a few lines that know captures.
