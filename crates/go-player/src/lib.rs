@@ -32,6 +32,7 @@ mod shipped;
 pub mod choice;
 pub mod clock;
 pub mod dynamic_komi;
+mod guard;
 mod handicap;
 mod options;
 mod player;
@@ -53,6 +54,7 @@ mod review;
 
 pub use exhibition::exhibition;
 pub use graph::winrate_svg;
+pub use guard::{Choice, Guarded};
 pub use judge::{Judge, Look, NotForGo, Opinion, candidates};
 pub use network::{LoadedNetwork, NetworkError, Origin, default_file, default_place};
 pub use options::{Memory, MemoryError, MemoryShares, Options, OptionsError};

@@ -50,6 +50,8 @@ pub struct Player {
     pub(crate) options: Options,
     pub(crate) judge: Judge,
     pub(crate) search: Search<Position>,
+    /// The tree of second looks, at the komi that is played for.
+    pub(crate) guard: Search<Position>,
     pub(crate) rng: SearchRng,
     pub(crate) game: Game,
     pub(crate) clocks: [Clock; 2],
@@ -81,6 +83,7 @@ impl Player {
             game: Game::new(judge.size(), komi),
             judge,
             search: Search::new(options.seed),
+            guard: Search::new(options.seed),
             rng: SearchRng::seed_from_u64(options.seed),
             clocks: [Clock::default(); 2],
             resigned: None,
@@ -250,6 +253,7 @@ impl Player {
         self.steps.clear();
         self.last_thought = None;
         self.search.clear();
+        self.guard.clear();
         self.tree_bytes = 0;
         self.evaluations_before_game = self.judge.evaluations();
         self.forget_adjustments();

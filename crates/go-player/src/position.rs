@@ -102,6 +102,15 @@ impl Position {
         self
     }
 
+    /// The same position with another komi for the network.
+    #[must_use]
+    pub fn told(mut self, net_komi: TurnKomi) -> Position {
+        if let Some(root) = Arc::get_mut(&mut self.root) {
+            root.assumptions.net_komi = net_komi;
+        }
+        self
+    }
+
     /// The board.
     pub fn board(&self) -> &Board {
         &self.board

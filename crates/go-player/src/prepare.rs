@@ -126,9 +126,7 @@ impl Player {
     fn expand_root(&self, root: &Position) -> (Snapshot<Move>, u64) {
         let settings = search::Settings {
             threads: 1,
-            ..self
-                .options
-                .search_settings(self.memory_shares().tree_bytes)
+            ..self.options.search_settings(self.tree_limits().search)
         };
         let search: &Search<Position> = &self.search;
         let report = search.run(root, &self.judge, &settings, &Task::visits(0));

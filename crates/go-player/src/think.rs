@@ -19,9 +19,10 @@ use crate::{
     choice::{self, PassOutlook, PassStyle, Preference},
     clock::{Centiseconds, expected_moves},
     dynamic_komi::{
-        Purpose,
+        Purpose, TurnKomi,
         watch::{Budget, Watch},
     },
+    guard::Guarded,
     planes::BitPlanes,
     player::Player,
     position::Position,
@@ -81,6 +82,9 @@ pub trait Observer {
     /// Komi follows the game: this was done about it before the search, or in its course.
     fn prepared(&mut self, _preparation: &Preparation) {}
 
+    /// A leader has looked at its moves again, at the komi that is played for.
+    fn guarded(&mut self, _guarded: &Guarded) {}
+
     /// The search is running.
     fn tick(&mut self, _view: &View<'_>) {}
 }
@@ -119,20 +123,26 @@ impl Player {
         let time = clock.time_for_move(moves, self.options.lag);
         observer.begin(time);
         let time_can_be_saved = clock.can_save_time() && self.options.playouts.is_none();
+        let time = Duration::from_millis(10 * time.max(0) as u64);
         let orders = Orders {
             purpose: Purpose::Move,
             request,
-            time: Some(Duration::from_millis(10 * time.max(0) as u64)),
+            time: Some(self.time_before_guard(time)),
             early_stop: self
                 .options
                 .stop_mode
                 .resolve(self.options.noise, time_can_be_saved),
             interrupted: &|| false,
         };
-        let (position, report) = self.run(&orders, observer);
+        let (position, mut report) = self.run(&orders, observer);
         self.tree_bytes = report.memory_bytes;
         let snapshot = self.search.snapshot();
-        let decision = self.decide(&position, &snapshot, request);
+        let guarded = self.look_again(&snapshot, request, start, time);
+        if let Some(guarded) = &guarded {
+            observer.guarded(guarded);
+            report.evaluations += guarded.evaluations;
+        }
+        let decision = self.decide(&position, &snapshot, request, guarded.as_ref());
         let thought = Arc::new(Thought {
             color,
             move_number: self.game.move_number(),
@@ -209,7 +219,12 @@ impl Player {
     }
 
     fn position_for(&self, request: &Request) -> Position {
-        let mut position = self.position();
+        self.position_at(self.net_komi, request)
+    }
+
+    /// The current position, the network told a komi of our choice.
+    pub(crate) fn position_at(&self, net_komi: TurnKomi, request: &Request) -> Position {
+        let mut position = self.position().told(net_komi);
         let (color, move_number) = (self.game.to_move(), self.game.move_number());
         if request.restrictions.names_pass(color, move_number) {
             position = position.considering_pass();
@@ -319,9 +334,7 @@ impl Player {
             restrict: (!restrictions.is_empty()).then_some(&bound as &dyn Restrict<Move>),
             early_stop: orders.early_stop,
         };
-        let settings = self
-            .options
-            .search_settings(self.memory_shares().tree_bytes);
+        let settings = self.options.search_settings(self.tree_limits().search);
         let (search, judge) = (&self.search, &self.judge);
         let watching = thread::current();
         let done = AtomicBool::new(false);
@@ -355,6 +368,7 @@ impl Player {
         position: &Position,
         snapshot: &Snapshot<Move>,
         request: &Request,
+        guarded: Option<&Guarded>,
     ) -> Decision {
         let color = position.to_move();
         let move_number = self.game.move_number();
@@ -376,6 +390,9 @@ impl Player {
             if drawn < preferences.len() {
                 preferences[..=drawn].rotate_right(1);
             }
+        }
+        if let Some(guarded) = guarded {
+            put_first(&mut preferences, guarded);
         }
         let style = match (request.cleanup, self.options.dumb_pass) {
             (true, _) => PassStyle::Avoid,
@@ -435,6 +452,21 @@ impl Player {
     }
 }
 
+/// Puts the move that a second look chose before all others.
+fn put_first(preferences: &mut Vec<Preference>, guarded: &Guarded) {
+    let mv = guarded.choice.mv;
+    match preferences.iter().position(|other| other.mv == mv) {
+        Some(index) => preferences[..=index].rotate_right(1),
+        None => preferences.insert(
+            0,
+            Preference {
+                mv,
+                winrate: Some(guarded.choice.safest.1),
+            },
+        ),
+    }
+}
+
 /// What a search is for, and how far it may go.
 struct Orders<'a> {
     purpose: Purpose,
@@ -464,9 +496,9 @@ fn together(before: &SearchReport, after: &SearchReport) -> SearchReport {
 }
 
 /// Restrictions as the search asks for them.
-struct Bound<'a> {
-    restrictions: &'a Restrictions,
-    move_number: usize,
+pub(crate) struct Bound<'a> {
+    pub restrictions: &'a Restrictions,
+    pub move_number: usize,
 }
 
 impl Restrict<Move> for Bound<'_> {
@@ -485,13 +517,13 @@ impl Restrict<Move> for Bound<'_> {
 }
 
 /// Stops at the end of the time, and says how many playouts there is time for.
-struct Deadline {
+pub(crate) struct Deadline {
     start: Instant,
     time: Option<Duration>,
 }
 
 impl Deadline {
-    fn new(start: Instant, time: Option<Duration>) -> Deadline {
+    pub fn new(start: Instant, time: Option<Duration>) -> Deadline {
         Deadline { start, time }
     }
 }

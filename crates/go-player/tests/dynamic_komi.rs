@@ -6,14 +6,15 @@ use std::{path::Path, sync::Arc, sync::atomic::Ordering};
 
 use go::{Color, Game, Komi, Move, Symmetry};
 use go_player::{
-    Assumptions, Judge, LoadedNetwork, NetworkError, Observer, Options, OptionsError, Player,
-    Position, Preparation, Request, Restrictions, Snapshot, StopMode, Thought,
+    Assumptions, Decision, Guarded, Judge, LoadedNetwork, NetworkError, Observer, Options,
+    OptionsError, Player, Position, Preparation, Request, Restrictions, Snapshot, StopMode,
+    Thought,
     choice::ResignPolicy,
     dynamic_komi::{Mode, Refusal, Settings, Trust, TurnKomi, Verdict},
 };
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
 use search::Search;
-use support::{Formula, flat, helped_only, monotone, network, turning};
+use support::{Formula, flat, helped_only, monotone, network, trapping_network, turning};
 
 const VISITS: u64 = 400;
 
@@ -126,6 +127,61 @@ fn nonslack_moves_komi_against_a_leading_white() {
     assert!(komi.black < 7.5 && komi.white < 7.5, "{komi:?}");
     let winrate = white_winrate(&thought.snapshot);
     assert!((0.6..=0.95).contains(&winrate), "{winrate} at {komi:?}");
+}
+
+/// Writes down what a leader's second look finds.
+#[derive(Default)]
+struct Looks(Vec<Guarded>);
+
+impl Observer for Looks {
+    fn guarded(&mut self, guarded: &Guarded) {
+        self.0.push(guarded.clone());
+    }
+}
+
+/// A move of Black, four stones ahead, with a trap in the centre that only the true komi shows.
+fn move_of_a_leader(settings: Settings) -> (Arc<Thought>, Vec<Guarded>) {
+    let mut player = Player::new(trapping_network(), options(untested(settings))).unwrap();
+    for vertex in ["C3", "G7", "C7", "G3"] {
+        player.play(Color::Black, vertex.parse().unwrap()).unwrap();
+    }
+    let mut looks = Looks::default();
+    let thought = player.generate(Color::Black, &Request::default(), &mut looks);
+    (thought, looks.0)
+}
+
+#[test]
+fn a_leader_does_not_play_what_loses_at_the_true_komi() {
+    let center = Decision::Move("E5".parse().unwrap());
+    let bold = Settings {
+        guard: false,
+        ..mode(Mode::NonSlack)
+    };
+    let (thought, looks) = move_of_a_leader(bold);
+    assert_eq!((thought.decision, looks.len()), (center, 0));
+
+    let (thought, looks) = move_of_a_leader(mode(Mode::NonSlack));
+    let [look] = looks.as_slice() else {
+        panic!("{looks:?}");
+    };
+    assert_eq!(look.komi, 7.5);
+    let (mv, winrate) = look.choice.refused[0];
+    assert_eq!(Decision::Move(mv), center, "the search likes it");
+    assert!(winrate.unwrap() < look.choice.safest.1 - 0.1, "{look:?}");
+    assert_ne!(thought.decision, center);
+    assert_eq!(thought.decision, Decision::Move(look.choice.mv));
+    assert_eq!(thought.report.visits, VISITS, "limits stay exact");
+}
+
+#[test]
+fn only_a_leader_looks_again() {
+    let mut player =
+        Player::new(trapping_network(), options(untested(mode(Mode::NonSlack)))).unwrap();
+    let mut looks = Looks::default();
+    player.generate(Color::Black, &Request::default(), &mut looks);
+    assert_eq!(looks.0, [], "an even game");
+    let (_, looks) = move_of_a_leader(mode(Mode::Handicap));
+    assert_eq!(looks, [], "another mode");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use go_player::{Observer, Player, Preparation, View};
+use go_player::{Guarded, Observer, Player, Preparation, View};
 
 use crate::{
     commands::{self, Command},
@@ -245,6 +245,10 @@ impl Observer for Remarks<'_> {
         self.outputs.remark(&komi_report::preparation(preparation));
     }
 
+    fn guarded(&mut self, guarded: &Guarded) {
+        self.outputs.remark(&komi_report::guarded(guarded));
+    }
+
     fn tick(&mut self, view: &View<'_>) {
         let elapsed = view.elapsed.as_secs_f64();
         if elapsed >= self.next {
@@ -309,6 +313,10 @@ impl Observer for Infos<'_> {
 
     fn prepared(&mut self, preparation: &Preparation) {
         self.outputs.remark(&komi_report::preparation(preparation));
+    }
+
+    fn guarded(&mut self, guarded: &Guarded) {
+        self.outputs.remark(&komi_report::guarded(guarded));
     }
 
     fn tick(&mut self, view: &View<'_>) {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use go::Color;
 use go_player::{
-    Preparation,
+    Guarded, Preparation,
     dynamic_komi::{Scores, Verdict, VerdictTest},
 };
 
@@ -36,6 +36,30 @@ pub fn preparation(preparation: &Preparation) -> String {
     let opponent = turn.opponent();
     let _ = writeln!(text, "opp_komi={:.6}", preparation.komi.on_turn(opponent));
     text
+}
+
+/// Which moves a second look refused, and what is played instead; nothing if none was.
+pub fn guarded(guarded: &Guarded) -> String {
+    let mut text = String::new();
+    let choice = &guarded.choice;
+    let (safest, most) = choice.safest;
+    for (mv, winrate) in &choice.refused {
+        let winrate = winrate.map_or("not looked at".to_owned(), percent);
+        let _ = writeln!(
+            text,
+            "{mv} is not safe at komi {}: {winrate}, {safest} has {}",
+            guarded.komi,
+            percent(most)
+        );
+    }
+    if !text.is_empty() {
+        let _ = writeln!(text, "playing {}", choice.mv);
+    }
+    text
+}
+
+fn percent(winrate: f64) -> String {
+    format!("{:.2}%", 100.0 * winrate)
 }
 
 fn write_counts(text: &mut String, counts: [usize; 2]) {
@@ -75,5 +99,34 @@ fn meaning(verdict: Verdict) -> &'static str {
         Verdict::NegativeOnly => "mediocre: usable with --neg",
         Verdict::PositiveOnly => "mediocre: usable with --pos",
         Verdict::Unusable => "unusable: this network cannot be told another komi",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use go::Move;
+    use go_player::Choice;
+
+    #[test]
+    fn a_refused_move_is_explained_and_an_accepted_one_is_not() {
+        let vertex = |text: &str| text.parse::<Move>().unwrap();
+        let look = |mv, refused| Guarded {
+            komi: 7.5,
+            choice: Choice {
+                mv: vertex(mv),
+                refused,
+                safest: (vertex("C3"), 0.975),
+            },
+            evaluations: 100,
+        };
+        assert_eq!(guarded(&look("D4", Vec::new())), "");
+        let refused = vec![(vertex("E18"), Some(0.9648)), (vertex("F6"), None)];
+        assert_eq!(
+            guarded(&look("C3", refused)),
+            "E18 is not safe at komi 7.5: 96.48%, C3 has 97.50%\n\
+             F6 is not safe at komi 7.5: not looked at, C3 has 97.50%\n\
+             playing C3\n"
+        );
     }
 }

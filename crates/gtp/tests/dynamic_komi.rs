@@ -93,6 +93,7 @@ lz-setoption name neg value true
 lz-setoption name fixed-symmetry value 3
 lz-setoption name fixed-symmetry value 8
 lz-setoption name tg-sure-backup value true
+lz-setoption name tg-no-guard value true
 lz-setoption name tg-orig-policy value true
 lz-setoption name tg-dyn-fpu value true
 lz-setoption name max-komi value 100

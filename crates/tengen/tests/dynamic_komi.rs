@@ -91,6 +91,7 @@ fn every_option_is_taken_and_a_move_is_found() {
         "--nonslack --tg-auto-pn --max-wr 0.8 --min-wr 0.2 --wr-margin 0.1 --target-komi -3.5",
         "--handicap --nonslack --tg-auto-pn --adj-positions 1 --adj-pct 150 --num-adj 3 --pos",
         "--handicap --tg-auto-pn --neg --fixed-symmetry 9 --tg-sure-backup --tg-orig-policy",
+        "--nonslack --tg-auto-pn --tg-no-guard",
         "--handicap --tg-auto-pn --tg-dyn-fpu --max-komi 50 --min-komi -50 --fixed-symmetry 2",
     ];
     for options in options {

@@ -56,6 +56,8 @@ pub struct Settings {
     pub original_policy: bool,
     /// Whether an unvisited move is judged by its parent's running mean instead of the parent's evaluation.
     pub dynamic_fpu: bool,
+    /// Whether a leader looks at its moves again, at the target, before it makes one.
+    pub guard: bool,
     /// Never give White more than this.
     pub max_komi: f64,
     /// Never give White less than this.
@@ -112,6 +114,7 @@ impl Settings {
             sure_backup: true,
             original_policy: true,
             dynamic_fpu: mode.is_some(),
+            guard: true,
             max_komi: f64::from(f32::MAX),
             min_komi: f64::from(f32::MIN),
             verdict_file: None,

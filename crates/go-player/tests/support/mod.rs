@@ -55,6 +55,7 @@ pub fn helped_only(lead: f32, paid: f32) -> f32 {
 
 pub struct FormulaNetwork {
     formula: Formula,
+    has_trap: bool,
     shape: IoShape,
     pub rows: AtomicUsize,
 }
@@ -84,12 +85,34 @@ impl FormulaNetwork {
         for (cell, policy) in answer[..=area].iter_mut().enumerate() {
             *policy = 1.0 / (1.0 + (cell * 7 % (area + 1)) as f32);
         }
+        let mut lead = lead;
+        if self.has_trap {
+            let center = area / 2;
+            answer[center] = 1.0;
+            let (own, their) = (plane(0)[center], plane(HISTORY)[center]);
+            lead += own * trap(paid) - their * trap(-paid);
+        }
         answer[area + 1] = (self.formula)(lead, paid);
     }
 }
 
+/// What a stone in the centre is worth to its owner: much when it pays a high komi, and at an
+/// ordinary one it costs most of a lead.
+fn trap(paid: f32) -> f32 {
+    if paid > 12.0 { 5.0 } else { -25.0 }
+}
+
 /// A network for a board of 9x9.
 pub fn network(formula: Formula) -> (LoadedNetwork, Arc<FormulaNetwork>) {
+    made(formula, false)
+}
+
+/// A monotone network that likes the centre, where a trap is.
+pub fn trapping_network() -> LoadedNetwork {
+    made(monotone, true).0
+}
+
+fn made(formula: Formula, has_trap: bool) -> (LoadedNetwork, Arc<FormulaNetwork>) {
     let (side, area) = (9, 81);
     let output = |name: &str, range| OutputShape {
         name: name.to_owned(),
@@ -97,6 +120,7 @@ pub fn network(formula: Formula) -> (LoadedNetwork, Arc<FormulaNetwork>) {
     };
     let evaluator = Arc::new(FormulaNetwork {
         formula,
+        has_trap,
         shape: IoShape {
             input: PlaneShape {
                 planes: TURN_PLANE + 2,

@@ -129,6 +129,12 @@ pub(super) static OPTIONS: &[Entry] = &[
         set: |o, v| check(v).map(|other| o.komi.dynamic_fpu = defaults(o).dynamic_fpu != other),
     },
     Entry {
+        name: "tg-no-guard",
+        kind: "type check default false",
+        show: |o| (!o.komi.guard).to_string(),
+        set: |o, v| check(v).map(|without| o.komi.guard = !without),
+    },
+    Entry {
         name: "max-komi",
         kind: "type string default 3.4028234663852886e38",
         show: |o| format!("{:e}", o.komi.max_komi),

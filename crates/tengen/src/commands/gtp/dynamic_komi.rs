@@ -74,6 +74,9 @@ pub struct KomiArgs {
     /// Judge moves never tried by the network's opinion of their parent (with a mode), or by its mean.
     #[arg(long)]
     tg_dyn_fpu: bool,
+    /// Let a leader play what its search likes, without a second look at the komi that is played for.
+    #[arg(long)]
+    tg_no_guard: bool,
     /// Never give White more than this.
     #[arg(long, allow_negative_numbers = true, value_name = "KOMI")]
     max_komi: Option<f64>,
@@ -108,6 +111,7 @@ impl KomiArgs {
         settings.sure_backup ^= self.tg_sure_backup;
         settings.original_policy ^= self.tg_orig_policy;
         settings.dynamic_fpu ^= self.tg_dyn_fpu;
+        settings.guard = !self.tg_no_guard;
         settings.max_komi = self.max_komi.unwrap_or(settings.max_komi);
         settings.min_komi = self.min_komi.unwrap_or(settings.min_komi);
         settings.verdict_file = verdicts::default_file();

@@ -16,9 +16,10 @@ use super::{Common, absolute, progress};
 /// from and those to test on; positions are turned and mirrored at random. Presets: tiny 2x32,
 /// laptop 6x64, lz-5x64, zero-mini 12x64, zero 40x256.
 ///
-/// Example: tengen train go --games kgs-2015.tar.gz --games more-sgfs/ --preset laptop --steps
-/// 20000 --out runs/go19 Example: tengen train go --chunks selfplay/ --from best.txt.gz --blocks 5
-/// --filters 64 --out runs/next
+/// Example: tengen train go --games kgs-2015.tar.gz --games more-sgfs/ --preset laptop
+///          --steps 20000 --out runs/go19
+/// Example: tengen train go --chunks selfplay/ --from best.txt.gz --blocks 5 --filters 64
+///          --out runs/next
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
