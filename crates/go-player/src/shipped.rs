@@ -15,11 +15,18 @@ struct Shipped {
 }
 
 /// All of them, see their cards in `nets`.
-const SHIPPED: [Shipped; 1] = [Shipped {
-    name: "go19",
-    size: 19,
-    bytes: include_bytes!("../../../nets/go19.net"),
-}];
+const SHIPPED: [Shipped; 2] = [
+    Shipped {
+        name: "go9",
+        size: 9,
+        bytes: include_bytes!("../../../nets/go9.net"),
+    },
+    Shipped {
+        name: "go19",
+        size: 19,
+        bytes: include_bytes!("../../../nets/go19.net"),
+    },
+];
 
 /// The network for the board that a player starts with.
 pub(crate) fn first() -> LoadedNetwork {
@@ -73,5 +80,14 @@ mod tests {
             assert_eq!(network.evaluator.shape().input.width, side);
             assert!(network.name().starts_with("go"), "{}", network.name());
         }
+    }
+
+    #[test]
+    fn a_board_has_its_own_network_or_the_nearest_one() {
+        let name = |side| for_size(BoardSize::new(side).unwrap()).name().to_owned();
+        assert_eq!(name(9), "go9 (built in)");
+        assert_eq!(name(19), "go19 (built in)");
+        assert_eq!(name(13), "go9 laid out for 13x13 (built in)");
+        assert_eq!(name(15), "go19 laid out for 15x15 (built in)");
     }
 }
