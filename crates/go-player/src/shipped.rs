@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_board_has_its_own_network_or_the_nearest_one() {
-        let name = |side| for_size(BoardSize::new(side).unwrap()).name().to_owned();
+        let name = |side| for_size(BoardSize::new(side).unwrap()).name().into_owned();
         assert_eq!(name(9), "go9 (built in)");
         assert_eq!(name(19), "go19 (built in)");
         assert_eq!(name(13), "go9 laid out for 13x13 (built in)");
