@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn little_may_be_risked_where_little_is_lost() {
         assert!(is_as_safe(0.99, 0.99) && is_as_safe(1.0, 0.99));
-        assert!(is_as_safe(0.997, 1.0) && !is_as_safe(0.996, 1.0));
+        assert!(is_as_safe(0.9975, 1.0) && !is_as_safe(0.996, 1.0));
         assert!(is_as_safe(0.90, 0.92) && !is_as_safe(0.89, 0.92));
         assert!(!is_as_safe(0.908, 0.994));
     }
