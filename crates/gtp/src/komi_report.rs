@@ -47,7 +47,7 @@ pub fn guarded(guarded: &Guarded) -> String {
         let winrate = winrate.map_or("not looked at".to_owned(), percent);
         let _ = writeln!(
             text,
-            "{mv} is not safe at komi {}: {winrate}, {safest} has {}",
+            "{mv} is refused at komi {}: {winrate}, {safest} has {}",
             guarded.komi,
             percent(most)
         );
@@ -124,8 +124,8 @@ mod tests {
         let refused = vec![(vertex("E18"), Some(0.9648)), (vertex("F6"), None)];
         assert_eq!(
             guarded(&look("C3", refused)),
-            "E18 is not safe at komi 7.5: 96.48%, C3 has 97.50%\n\
-             F6 is not safe at komi 7.5: not looked at, C3 has 97.50%\n\
+            "E18 is refused at komi 7.5: 96.48%, C3 has 97.50%\n\
+             F6 is refused at komi 7.5: not looked at, C3 has 97.50%\n\
              playing C3\n"
         );
     }

@@ -27,7 +27,7 @@ pub struct NewNetwork {
 }
 
 /// A network that somebody brings to begin a run with.
-pub struct FirstNetwork {
+pub(super) struct FirstNetwork {
     /// The file it comes from.
     pub file: String,
     /// The network.

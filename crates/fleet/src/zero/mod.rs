@@ -20,7 +20,7 @@ mod status;
 
 pub use discipline::{Discipline, Lesson, Pace, Table, Trained};
 pub use error::{BadSetting, ZeroError};
-pub use folder::{FirstNetwork, Folder, NewNetwork};
+pub use folder::{Folder, NewNetwork};
 pub use games::Games;
 pub use gate::{Gate, Winner};
 pub use go::{

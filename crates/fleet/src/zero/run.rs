@@ -14,9 +14,9 @@ use learn::{lock::LockedFolder, trainer::Report};
 use crate::{
     Elo, Log, Verdict,
     zero::{
-        Discipline, Event, FirstNetwork, Folder, Games, MatchLine, Phase, State, Status,
-        TrainingLine, ZeroError,
+        Discipline, Event, Folder, Games, MatchLine, Phase, State, Status, TrainingLine, ZeroError,
         discipline::{Lesson, Table},
+        folder::FirstNetwork,
         gate::Gate,
     },
 };
@@ -47,7 +47,7 @@ impl<D: Discipline> Run<D> {
     }
 
     /// The same, where a new run has this first network instead of its own.
-    pub fn open_with(
+    pub(super) fn open_with(
         dir: &Path,
         adjust: impl FnOnce(&str) -> String,
         first: Option<FirstNetwork>,

@@ -17,7 +17,7 @@
 //! | [`curve`] | winrate as a function of komi, evaluated in batches |
 //! | `seek` | the komi at which a curve meets a winrate |
 //! | [`mod@adjust`] | the decision table: from curves to a new komi |
-//! | [`lead`] | whether komi is against a leader, and what it may risk |
+//! | `lead` | whether komi is against a leader, and what it may risk |
 //! | [`watch`] | a search that is watched for all this |
 //! | [`network_test`] | whether a network can be told another komi |
 //! | [`verdicts`] | what tests of networks found, remembered |
@@ -25,7 +25,7 @@
 pub mod adjust;
 pub mod collection;
 pub mod curve;
-pub mod lead;
+mod lead;
 pub mod network_test;
 pub mod sample;
 mod seek;
@@ -38,7 +38,7 @@ pub mod watch;
 pub use adjust::{Adjustment, adjust, is_out_of_range};
 pub use collection::{Collector, SavedPosition};
 pub use curve::{Curves, Request};
-pub use lead::{is_against, is_as_safe};
+pub(crate) use lead::{is_against, is_as_safe};
 pub use network_test::{Assessment, Refusal};
 pub use sample::Sample;
 pub use settings::{Mode, Settings, SettingsError};

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use fleet::zero::{Discipline, Event, GoRun, MarioRun, Phase, Run, Status};
+use fleet::zero::{Discipline, Event, GoRun, MarioRun, Phase, Run, Status, ZeroSettings};
 
 use crate::interrupt;
 
@@ -43,7 +43,7 @@ pub struct GoArgs {
     size: Option<usize>,
     /// Begin a new run with this network instead of a random one; it gives the size, the blocks and
     /// the filters.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "size")]
     from: Option<PathBuf>,
     /// Stop after so many trainings; without it the run goes on until it is stopped.
     #[arg(long)]
@@ -84,7 +84,11 @@ fn run_go(args: &GoArgs) -> anyhow::Result<ExitCode> {
     let run = match &args.from {
         Some(file) => GoRun::begin_from(&args.dir, file)?,
         None => GoRun::open(&args.dir, |template| match args.size {
-            Some(size) => template.replacen("size = 9 ", &format!("size = {size} "), 1),
+            Some(size) => ZeroSettings {
+                size,
+                ..ZeroSettings::default()
+            }
+            .template(),
             None => template.to_owned(),
         })?,
     };

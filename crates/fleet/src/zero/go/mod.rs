@@ -26,8 +26,9 @@ use crate::{
     Score, Verdict, play_games,
     worker::{game_seed, rows_wanted},
     zero::{
-        BadSetting, Discipline, FirstNetwork, Folder, Games, NewNetwork, Run, State, ZeroError,
+        BadSetting, Discipline, Folder, Games, NewNetwork, Run, State, ZeroError,
         discipline::{Lesson, Pace, Table, Trained, last_test, see_through},
+        folder::FirstNetwork,
         gate::{Gate, Winner},
         report::{Page, page},
     },
@@ -212,8 +213,14 @@ impl Run<Go> {
             });
         }
         let folder = Folder::open(dir)?;
-        let template = |template: &str| settings::for_shape(template, shape);
-        let settings: ZeroSettings = folder.settings(TEMPLATE, template, ZeroSettings::check)?;
+        let like_it = ZeroSettings {
+            size: shape.size,
+            blocks: shape.blocks,
+            filters: shape.filters,
+            ..ZeroSettings::default()
+        };
+        let settings: ZeroSettings =
+            folder.settings(&like_it.template(), str::to_owned, ZeroSettings::check)?;
         let wanted = LeelaShape::stock(settings.size, settings.blocks, settings.filters);
         if shape != wanted {
             return Err(folder.wrong_settings(format!(

@@ -1,7 +1,7 @@
 //! The settings of a run, in one documented file.
 
 use go_player::selfplay::SelfPlay;
-use net::leela::{BOARD_SIZES, LeelaShape};
+use net::leela::BOARD_SIZES;
 use serde::{Deserialize, Serialize};
 
 use crate::{Elo, Sprt, zero::BadSetting};
@@ -159,6 +159,24 @@ impl GatePart {
 }
 
 impl ZeroSettings {
+    /// The file that a new run of this size, blocks and filters starts with.
+    pub fn template(&self) -> String {
+        let usual = Self::default();
+        [
+            ("size", usual.size, self.size),
+            ("blocks", usual.blocks, self.blocks),
+            ("filters", usual.filters, self.filters),
+        ]
+        .into_iter()
+        .fold(TEMPLATE.to_owned(), |text, (name, usual, wanted)| {
+            text.replacen(
+                &format!("\n{name} = {usual} "),
+                &format!("\n{name} = {wanted} "),
+                1,
+            )
+        })
+    }
+
     /// Refuses values that cannot be meant.
     pub fn check(&self) -> Result<(), BadSetting> {
         let play = &self.selfplay.play;
@@ -248,24 +266,6 @@ pass_share = 0.55   # share of wins that passes at full length
 elo = [0.0, 35.0]   # "not stronger" and "stronger" of the sequential test
 "#;
 
-/// The template for networks of another shape.
-pub(super) fn for_shape(template: &str, shape: LeelaShape) -> String {
-    let usual = ZeroSettings::default();
-    [
-        ("size", usual.size, shape.size),
-        ("blocks", usual.blocks, shape.blocks),
-        ("filters", usual.filters, shape.filters),
-    ]
-    .into_iter()
-    .fold(template.to_owned(), |text, (name, usual, wanted)| {
-        text.replacen(
-            &format!("\n{name} = {usual} "),
-            &format!("\n{name} = {wanted} "),
-            1,
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,15 +279,15 @@ mod tests {
     }
 
     #[test]
-    fn the_template_takes_the_shape_of_a_given_network() {
-        let text = for_shape(TEMPLATE, LeelaShape::stock(13, 3, 24));
-        let expected = ZeroSettings {
+    fn the_template_takes_another_shape() {
+        let other = ZeroSettings {
             size: 13,
             blocks: 3,
             filters: 24,
             ..ZeroSettings::default()
         };
-        assert_eq!(toml::from_str::<ZeroSettings>(&text).unwrap(), expected);
+        let text = other.template();
+        assert_eq!(toml::from_str::<ZeroSettings>(&text).unwrap(), other);
     }
 
     #[test]
