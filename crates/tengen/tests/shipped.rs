@@ -55,6 +55,36 @@ fn analyze_makes_a_game_when_none_is_named() {
 }
 
 #[test]
+fn the_safety_network_is_asked_about_new_problems_when_none_are_named() {
+    let home = tempfile::tempdir().unwrap();
+    let output = tengen(home.path(), &["tsumego", "eval", "--json"], "");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let score: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let field = |name: &str| score[name].as_f64().unwrap();
+    assert!(field("positions") > 2_000.0, "{score}");
+    let control = field("stone_difference_balanced_accuracy");
+    assert!(field("balanced_accuracy") > control, "{score}");
+}
+
+#[test]
+fn show_makes_a_problem_when_none_is_named() {
+    let home = tempfile::tempdir().unwrap();
+    let output = tengen(home.path(), &["tsumego", "show"], "");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let record = fs::read(home.path().join("tengen.problem.sgf")).unwrap();
+    let problem = tsumego::read_problem(&record).unwrap().problem;
+    let picture = fs::read_to_string(home.path().join("tengen.problem.svg")).unwrap();
+    assert!(picture.starts_with("<svg"));
+    let mut solver = tsumego::Solver::new(&problem, tsumego::Limits::default());
+    let mut verdict = |first| {
+        let solution = solver.solve(&problem, first, tsumego::Ko::ATTACKER);
+        solution.verdict
+    };
+    assert_eq!(verdict(tsumego::Side::Attacker), tsumego::Verdict::Unsafe);
+    assert_eq!(verdict(tsumego::Side::Defender), tsumego::Verdict::Safe);
+}
+
+#[test]
 fn doctor_finds_the_network_inside() {
     let home = tempfile::tempdir().unwrap();
     let output = tengen(home.path(), &["doctor"], "");

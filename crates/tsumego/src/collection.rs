@@ -151,6 +151,35 @@ impl Stock {
         }
         is_new
     }
+
+    /// Draws the next candidates of a recipe and keeps what is wanted of them, up to `count` in all.
+    fn draw(&mut self, recipe: &Recipe, next: &mut u64, count: usize) -> Vec<Generated> {
+        let candidates = *next..*next + CANDIDATES_AT_ONCE;
+        *next = candidates.end;
+        let mut found: Vec<Generated> = candidates
+            .into_par_iter()
+            .filter_map(|number| generate(recipe, number))
+            .collect();
+        found.retain(|problem| {
+            let settled = problem.is_settled();
+            self.names.len() < count
+                && (!settled || self.wants_settled(recipe, problem.is_safe))
+                && self.add(problem.canonical, problem.is_safe, settled)
+        });
+        found
+    }
+}
+
+/// The first `count` problems of a recipe, each different from all others: those that
+/// [`generate_collection`] writes.
+pub fn generate_problems(recipe: &Recipe, count: usize) -> Vec<Generated> {
+    let mut stock = Stock::default();
+    let mut next = 0;
+    let mut problems = Vec::with_capacity(count);
+    while problems.len() < count {
+        problems.extend(stock.draw(recipe, &mut next, count));
+    }
+    problems
 }
 
 /// Fills a collection up to `count` problems, each different from all others. `progress` hears the
@@ -185,18 +214,8 @@ pub fn generate_collection(
         next = number + 1;
     }
     while stock.names.len() < count && progress(stock.names.len()) {
-        let found: Vec<Generated> = (next..next + CANDIDATES_AT_ONCE)
-            .into_par_iter()
-            .filter_map(|number| generate(recipe, number))
-            .collect();
-        next += CANDIDATES_AT_ONCE;
-        for problem in found {
-            let settled = problem.is_settled();
-            let wanted = stock.names.len() < count
-                && (!settled || stock.wants_settled(recipe, problem.is_safe));
-            if wanted && stock.add(problem.canonical, problem.is_safe, settled) {
-                collection.push(&generated_tree(&problem, &prefix))?;
-            }
+        for problem in stock.draw(recipe, &mut next, count) {
+            collection.push(&generated_tree(&problem, &prefix))?;
         }
         collection.flush()?;
     }

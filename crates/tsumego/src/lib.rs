@@ -68,7 +68,9 @@ mod verify;
 mod zone;
 
 pub use canon::canonical_name;
-pub use collection::{Collection, CollectionError, generate_collection, grow_collection};
+pub use collection::{
+    Collection, CollectionError, generate_collection, generate_problems, grow_collection,
+};
 pub use draw::to_svg;
 pub use eyes::{can_be_eye, can_be_eye_simply, euler_number, eyes_in, is_sure_eye, nakade_centre};
 pub use features::{FeatureSet, LARGEST_COUNT, Planes, TENGEN_PLANES, UnknownFeatureSet, features};

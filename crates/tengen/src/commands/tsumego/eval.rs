@@ -1,13 +1,16 @@
 //! `tengen tsumego eval`: how good a safety network is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use rayon::prelude::*;
 use serde_json::json;
-use tsumego::{FeatureSet, SafetyNet, Score, Split, StoneDifference};
+use tsumego::{
+    FeatureSet, LabelledPosition, Limits, Reach, Recipe, SafetyNet, Score, Side, Split,
+    StoneDifference, canonical_name, expand_tree, generate_problems, grow_tree,
+};
 
 use super::files::{exit_code, for_each_positions};
 use crate::commands::terminal::spinner;
@@ -15,15 +18,15 @@ use crate::commands::terminal::spinner;
 /// Ask a network about labelled positions: error by size, balanced accuracy, speed.
 ///
 /// The lookup of problem and stone difference, which knows no Go but has seen these very positions, is
-/// always printed beside it.
+/// always printed beside it. Without files it is asked about problems made and solved for the purpose.
 ///
+/// Example: tengen tsumego eval
 /// Example: tengen tsumego eval positions.sgf
 /// Example: tengen tsumego eval positions.sgf -w mine.net --average --held-out 0.1
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// SGF files of labelled positions, or folders of them.
-    #[arg(required = true)]
+    /// SGF files of labelled positions, or folders of them [default: new problems].
     paths: Vec<PathBuf>,
     /// The network [default: the one inside the program].
     #[arg(short, long, value_name = "FILE")]
@@ -35,7 +38,7 @@ pub struct Args {
     #[arg(long)]
     average: bool,
     /// Only the problems that `pack --test SHARE` keeps for testing.
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", requires = "paths")]
     held_out: Option<f64>,
     /// The seed that `pack` was given.
     #[arg(long, default_value_t = 1)]
@@ -47,6 +50,14 @@ pub struct Args {
 
 /// A chance above this says "safe".
 const EVEN: f32 = 0.5;
+/// Problems made where no positions are named.
+const OWN_PROBLEMS: usize = 200;
+/// Most positions around each of them.
+const OWN_POSITIONS: usize = 50;
+/// The network inside the program has learned from another seed.
+const OWN_SEED: u64 = 1001;
+/// Their share where it does not matter who starts: what the network has learned from, too.
+const OWN_SETTLED: f64 = 0.4;
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let net = SafetyNet::find(args.weights.as_deref(), args.planes)?;
@@ -55,7 +66,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut all = Score::default();
     let mut seconds = 0.0;
     let bar = spinner("positions");
-    let failed = for_each_positions(&args.paths, &mut |mut positions| {
+    let mut ask = |mut positions: Vec<LabelledPosition>| {
         if let Some(share) = args.held_out {
             positions.retain(|p| Split::ByProblem.is_test(p, share, args.seed));
         }
@@ -74,7 +85,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
         bar.inc(positions.len() as u64);
         Ok(())
-    })?;
+    };
+    let failed = if args.paths.is_empty() {
+        eprintln!("No positions were named: the solver makes {OWN_PROBLEMS} new problems first.");
+        ask(own_positions())?;
+        0
+    } else {
+        for_each_positions(&args.paths, &mut ask)?
+    };
     bar.finish_and_clear();
     let control = control.score();
     let a_second = all.count() as f64 / seconds;
@@ -117,4 +135,30 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         100.0 * control.balanced_accuracy()
     );
     Ok(exit_code(failed))
+}
+
+/// The positions around new problems, solved; none twice up to symmetry and colour.
+fn own_positions() -> Vec<LabelledPosition> {
+    let recipe = Recipe {
+        seed: OWN_SEED,
+        settled: OWN_SETTLED,
+        ..Recipe::default()
+    };
+    let reach = Reach {
+        most: OWN_POSITIONS,
+        nodes: 100_000,
+        ..Reach::default()
+    };
+    let around: Vec<Vec<LabelledPosition>> = generate_problems(&recipe, OWN_PROBLEMS)
+        .par_iter()
+        .map(|made| {
+            let name = made.number.to_string();
+            let tree = grow_tree(&made.problem, &name, &reach, &Limits::default());
+            expand_tree(&tree, &Side::BOTH).expect("a tree we have grown")
+        })
+        .collect();
+    let mut seen = HashSet::new();
+    let mut positions = around.concat();
+    positions.retain(|p| seen.insert((canonical_name(&p.problem), p.first == Side::Defender)));
+    positions
 }

@@ -7,23 +7,28 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use go::{Board, Point, sgf};
-use tsumego::{FeatureSet, Ko, Limits, Problem, SafetyNet, Side, Solver, Verdict, to_svg};
+use tsumego::{
+    FeatureSet, Ko, Limits, Problem, Recipe, SafetyNet, Side, Solver, Verdict, generate_problems,
+    problem_tree, to_svg,
+};
 
 use super::files::write_whole;
 
 /// Draw a position with each stone coloured from red (dies) to green (lives) if its opponent starts.
 ///
-/// Each block that a safe wall encloses is judged by a network; with --exact, by the solver.
+/// Each block that a safe wall encloses is judged by a network; with --exact, by the solver. Without a
+/// file a new problem is made and kept.
 ///
+/// Example: tengen tsumego show
 /// Example: tengen tsumego show problem.sgf --out problem.svg
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// An SGF file.
-    file: PathBuf,
-    /// The picture.
+    /// An SGF file [default: a new problem, kept as tengen.problem.sgf].
+    file: Option<PathBuf>,
+    /// The picture [default: beside the file, with the ending svg].
     #[arg(short, long)]
-    out: PathBuf,
+    out: Option<PathBuf>,
     /// The network [default: the one inside the program].
     #[arg(short, long, value_name = "FILE")]
     weights: Option<PathBuf>,
@@ -44,9 +49,17 @@ pub struct Args {
     nodes: u64,
 }
 
+/// Where a problem of our own is kept.
+const OWN_PROBLEM: &str = "tengen.problem.sgf";
+
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let say = || args.file.display().to_string();
-    let bytes = fs::read(&args.file).with_context(say)?;
+    let file = match args.file {
+        Some(file) => file,
+        None => make_problem()?,
+    };
+    let say = || file.display().to_string();
+    let out = args.out.unwrap_or_else(|| file.with_extension("svg"));
+    let bytes = fs::read(&file).with_context(say)?;
     let games = sgf::read(&bytes).with_context(say)?.games;
     let Some(tree) = args.game.checked_sub(1).and_then(|at| games.get(at)) else {
         bail!("{}: --game {} of {} games", say(), args.game, games.len());
@@ -68,9 +81,27 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
     }
     let svg = to_svg(&board, &|point| chances.get(&point).copied(), &[]);
-    write_whole(&args.out, svg.as_bytes())?;
-    println!("{}: {} stones judged", args.out.display(), chances.len());
+    write_whole(&out, svg.as_bytes())?;
+    println!("{}: {} stones judged", out.display(), chances.len());
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes a problem that takes some reading, another one each time.
+fn make_problem() -> anyhow::Result<PathBuf> {
+    let recipe = Recipe {
+        seed: rand::random(),
+        smallest: 8,
+        fewest_nodes: 200,
+        ..Recipe::default()
+    };
+    let file = PathBuf::from(OWN_PROBLEM);
+    let made = &generate_problems(&recipe, 1)[0];
+    let tree = problem_tree(&made.problem, "");
+    write_whole(&file, tree.to_string().as_bytes())?;
+    eprintln!(
+        "No file was named: {OWN_PROBLEM} is a new problem; `tengen tsumego solve` knows it."
+    );
+    Ok(file)
 }
 
 fn judge(board: &Board, point: Point, net: Option<&SafetyNet>, nodes: u64) -> Option<f32> {
