@@ -107,7 +107,7 @@ fn build(kind: &str, blocks: usize, filters: usize, threads: usize) -> Model {
                 blocks,
                 filters,
             };
-            learn::go_task::model::build(shape, 1, threads)
+            learn::go_task::model::build(shape, false, 1, threads)
         }
     }
 }

@@ -47,6 +47,9 @@ pub trait Task {
     /// The network.
     fn model(&mut self) -> &mut Model;
 
+    /// Hears that a step of the training begins.
+    fn begin_step(&mut self, _step: u64) {}
+
     /// Gets batch `number` ready and answers its samples; fewer than asked, or none, at the end of a test set.
     fn load(&mut self, part: Part, number: u64, samples: usize) -> Result<usize, DataError>;
 
@@ -286,6 +289,7 @@ impl<'a> Run<'a> {
     ) -> Result<bool, TrainError> {
         let settings = self.settings;
         let step = self.progress.step;
+        self.task.begin_step(step);
         self.task.load(Part::Train, step, settings.batch)?;
         let seed = settings.seed ^ step.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let tallies = self.task.forward(Mode::Train { seed });

@@ -234,5 +234,6 @@ pub fn example(record: ChunkRecord) -> GoExample {
         to_move: record.to_move,
         policy: Policy::Chances(record.probabilities),
         outcome: if record.won { 1.0 } else { -1.0 },
+        owners: None,
     }
 }

@@ -4,6 +4,7 @@ use go::{BoardSize, Color, Symmetry};
 use go_player::dynamic_komi::TurnKomi;
 use go_player::planes::{BitPlanes, INPUT_PLANES, Orientation};
 
+use super::owners::Owners;
 use crate::batch::Batch;
 
 /// What should be played.
@@ -26,6 +27,8 @@ pub struct GoExample {
     pub policy: Policy,
     /// 1 if the side to move won, −1 if it lost, not a number if nobody knows.
     pub outcome: f32,
+    /// Who has the points when the game is over, if somebody knows.
+    pub owners: Option<Owners>,
 }
 
 /// Writes examples into batches under any symmetry.
@@ -62,12 +65,11 @@ impl Writer {
         let target = policy.sample_mut(index);
         target.fill(0.0);
         let area = self.size.area();
-        let back = symmetry.inverse();
         let place = |cell: usize| {
             if cell == area {
                 area
             } else {
-                back.index(self.size, cell)
+                self.turned(symmetry, cell)
             }
         };
         match &example.policy {
@@ -79,5 +81,23 @@ impl Writer {
             }
         }
         outcome[index] = example.outcome;
+    }
+
+    /// Fills a row with 1 for points of the side to move, 0 for its opponent's and no number for the others.
+    pub fn write_owners(&self, example: &GoExample, symmetry: Symmetry, row: &mut [f32]) {
+        row.fill(f32::NAN);
+        let Some(owners) = &example.owners else {
+            return;
+        };
+        for (color, target) in [(example.to_move, 1.0), (example.to_move.opponent(), 0.0)] {
+            for point in owners.points(color).iter() {
+                row[self.turned(symmetry, self.size.index(point))] = target;
+            }
+        }
+    }
+
+    /// Where a point lies in a position written under a symmetry.
+    fn turned(&self, symmetry: Symmetry, cell: usize) -> usize {
+        symmetry.inverse().index(self.size, cell)
     }
 }

@@ -6,15 +6,17 @@
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
-use go::sgf::{self, Tree};
+use go::sgf::{self, GameResult, SgfError, Tree, WinBy};
 use go::{Board, BoardSize, Color, Move};
 use go_player::planes::{BitPlanes, HISTORY};
 use rayon::prelude::*;
 
 use super::example::{GoExample, Policy};
+use super::owners::Owners;
 use crate::shuffle::mix;
 use crate::trainer::DataError;
 
@@ -26,6 +28,11 @@ struct Record {
     /// Index of a point, or the number of points for a pass; Black's moves are even, White's odd.
     moves: Vec<u16>,
     winner: Option<Color>,
+    /// Whether the result says something about the board.
+    is_fair: bool,
+    /// Black's lead on the board if the game was counted.
+    lead: Option<f32>,
+    owners: Option<Owners>,
 }
 
 /// A collection of games of one board size.
@@ -43,6 +50,10 @@ pub struct LoadReport {
     pub games: usize,
     /// Positions kept.
     pub positions: u64,
+    /// Games that teach who wins.
+    pub with_winner: usize,
+    /// Games that teach who has the points in the end.
+    pub with_owners: usize,
     /// Why games were left out: how many, and the first of them.
     pub skipped: BTreeMap<String, (usize, String)>,
 }
@@ -62,6 +73,13 @@ impl LoadReport {
         entry.0 += 1;
     }
 }
+
+/// Komi of even games; networks assume 7.5.
+const FAIR_KOMI: RangeInclusive<f32> = 5.5..=9.5;
+
+/// Points by which a count may differ from the recorded one: neutral points, and stones that count for one side only
+/// under some rules.
+const MISCOUNT: f32 = 12.0;
 
 /// Games with fewer moves are left out: they teach nothing about who won.
 const SHORTEST_GAME: usize = 10;
@@ -155,6 +173,53 @@ impl Games {
         Self::new(size, out)
     }
 
+    /// Forgets who won wherever the board alone does not say so: games with handicap or with another komi than a
+    /// network assumes, which the better player wins from behind, and games that the clock decided. Then some games of
+    /// the colour that wins more often, which ones following from their moves. All of them still teach moves.
+    ///
+    /// A value head has one plane. Where one colour wins most games, whose turn it is is the first thing worth
+    /// knowing about a position; it takes the whole plane, and the board is never looked at.
+    pub fn keep_fair_results(&mut self) {
+        for record in self.records.iter_mut().filter(|record| !record.is_fair) {
+            record.winner = None;
+        }
+        let won = |color| {
+            self.records
+                .iter()
+                .filter(|r| r.winner == Some(color))
+                .count()
+        };
+        let (black, white) = (won(Color::Black), won(Color::White));
+        let (more, surplus) = match black > white {
+            true => (Color::Black, black - white),
+            false => (Color::White, white - black),
+        };
+        let mut of_more: Vec<&mut Record> = self.records.iter_mut().collect();
+        of_more.retain(|record| record.winner == Some(more));
+        // Another order than the one by which games are taken out, or the test would lose them all.
+        of_more.sort_by_cached_key(|record| mix(!record.fingerprint()));
+        for record in of_more.into_iter().take(surplus) {
+            record.winner = None;
+        }
+    }
+
+    /// Finds out who has the points at the end of every game that was counted.
+    pub fn find_owners(&mut self) {
+        let size = self.size;
+        self.records
+            .par_iter_mut()
+            .for_each(|record| record.owners = record.find_owners(size));
+    }
+
+    /// How many games teach who wins, and how many who has the points.
+    pub fn with_winner_and_owners(&self) -> [usize; 2] {
+        let count = |has: &dyn Fn(&Record) -> bool| self.records.iter().filter(|r| has(r)).count();
+        [
+            count(&|r| r.winner.is_some()),
+            count(&|r| r.owners.is_some()),
+        ]
+    }
+
     /// Position `index` of all, with the move played there.
     ///
     /// # Panics
@@ -163,26 +228,11 @@ impl Games {
         let game = self.starts.partition_point(|&start| start <= index) - 1;
         let ply = (index - self.starts[game]) as usize;
         let record = &self.records[game];
-        let mut board = Board::new(self.size);
-        let stones = |cells: &[u16]| {
-            cells
-                .iter()
-                .map(|&cell| self.size.point(usize::from(cell)))
-                .collect()
-        };
-        let (black, white): (Vec<_>, Vec<_>) = (stones(&record.black), stones(&record.white));
-        for (points, color) in [(black, Color::Black), (white, Color::White)] {
-            for point in points {
-                let _ = board.play(point, color);
-            }
-        }
+        let mut board = record.start(self.size);
         let mut history = VecDeque::with_capacity(HISTORY + 1);
         history.push_front(*board.all_stones());
         for (number, &code) in record.moves[..ply].iter().enumerate() {
-            let (color, cell) = decode(code);
-            if cell < self.size.area() {
-                let _ = board.play(self.size.point(cell), color);
-            }
+            play(&mut board, code);
             if number + HISTORY >= ply {
                 history.push_front(*board.all_stones());
                 history.truncate(HISTORY);
@@ -200,11 +250,34 @@ impl Games {
                 Some(_) => -1.0,
                 None => f32::NAN,
             },
+            owners: record.owners,
         }
     }
 }
 
 impl Record {
+    /// The board before the first move.
+    fn start(&self, size: BoardSize) -> Board {
+        let mut board = Board::new(size);
+        for (cells, color) in [(&self.black, Color::Black), (&self.white, Color::White)] {
+            for &cell in cells {
+                let _ = board.play(size.point(usize::from(cell)), color);
+            }
+        }
+        board
+    }
+
+    /// Who has the points in the end, if the game was counted and with that result.
+    fn find_owners(&self, size: BoardSize) -> Option<Owners> {
+        let lead = self.lead?;
+        let mut board = self.start(size);
+        for &code in &self.moves {
+            play(&mut board, code);
+        }
+        let owners = Owners::of(&board, self.fingerprint());
+        ((owners.lead() - lead).abs() <= MISCOUNT).then_some(owners)
+    }
+
     fn fingerprint(&self) -> u64 {
         let all = self
             .black
@@ -228,6 +301,13 @@ fn decode(code: u16) -> (Color, usize) {
         Color::White
     };
     (color, usize::from(code / 2))
+}
+
+fn play(board: &mut Board, code: u16) {
+    let (color, cell) = decode(code);
+    if cell < board.size().area() {
+        let _ = board.play(board.size().point(cell), color);
+    }
 }
 
 /// Finds SGF texts, each with a name for messages.
@@ -339,15 +419,24 @@ fn read_record(tree: &Tree, size: BoardSize) -> Result<Record, String> {
             .map(|point| size.index(point) as u16)
             .collect())
     };
+    let last = *line.last().expect("a main line has a root");
+    tree.replay(last)
+        .map_err(|_| "a move that cannot be played".to_owned())?;
+    let komi = tree.komi().map_err(unreadable)?.unwrap_or_default();
+    let lead = match tree.result() {
+        GameResult::Win(Color::Black, WinBy::Points(points)) => Some(points),
+        GameResult::Win(Color::White, WinBy::Points(points)) => Some(-points),
+        _ => None,
+    };
     let mut record = Record {
         black: cells("AB")?,
         white: cells("AW")?,
         moves: Vec::new(),
         winner: tree.result().winner(),
+        is_fair: is_fair(tree).map_err(unreadable)?,
+        lead: lead.map(|points| points + komi.points_for_white()),
+        owners: None,
     };
-    let last = *line.last().expect("a main line has a root");
-    tree.replay(last)
-        .map_err(|_| "a move that cannot be played".to_owned())?;
     for &node in &line {
         let has_setup = ["AB", "AW", "AE"]
             .iter()
@@ -367,4 +456,15 @@ fn read_record(tree: &Tree, size: BoardSize) -> Result<Record, String> {
         return Err(format!("fewer than {SHORTEST_GAME} moves"));
     }
     Ok(record)
+}
+
+/// Whether the better position wins: no handicap, about the komi that a network assumes, no decision by the clock.
+fn is_fair(tree: &Tree) -> Result<bool, SgfError> {
+    let komi = tree.komi()?.unwrap_or_default();
+    let is_even = tree.handicap()? < 2 && FAIR_KOMI.contains(&komi.points_for_white());
+    let on_the_board = matches!(
+        tree.result(),
+        GameResult::Win(_, WinBy::Points(_) | WinBy::Resignation | WinBy::Unstated)
+    );
+    Ok(is_even && on_the_board)
 }

@@ -4,6 +4,7 @@ pub mod chunks;
 pub mod example;
 pub mod games;
 pub mod model;
+pub mod owners;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use serde_json::json;
 use self::chunks::ChunkStream;
 use self::example::{GoExample, Writer};
 use self::games::{Games, LoadReport};
-use self::model::{GoShape, OtherShape, POLICY_HEAD, VALUE_HEAD};
+use self::model::{GoShape, OWNER_HEAD, OtherShape, POLICY_HEAD, VALUE_HEAD};
 use crate::batch::{Batch, Shape};
 use crate::history::Part;
 use crate::layer::Mode;
@@ -41,6 +42,10 @@ pub struct GoSettings {
     pub data: GoData,
     /// Weight of the value's squared error beside the policy's cross-entropy.
     pub value_weight: f32,
+    /// Weight of the owners' cross-entropy, a mean over the points; 0 for no third head. Games know it, chunks do not.
+    pub owner_weight: f32,
+    /// The step at which the value head starts anew as a count of what the third head finds owned.
+    pub count_from: Option<u64>,
     /// How to train.
     pub training: TrainSettings,
 }
@@ -51,6 +56,8 @@ impl Default for GoSettings {
             network: GoShape::default(),
             data: GoData::default(),
             value_weight: 1.0,
+            owner_weight: 0.0,
+            count_from: None,
             training: TrainSettings::default(),
         }
     }
@@ -66,6 +73,8 @@ pub struct GoData {
     pub chunks: Vec<PathBuf>,
     /// Share of the games (or chunk files) kept out for tests.
     pub test_share: f64,
+    /// Learn who wins from even games only, as many won by Black as by White; the others teach moves.
+    pub fair_results: bool,
     /// Share of the positions of a chunk that are used; Leela Zero's trainer takes one in sixteen.
     pub sample_share: f64,
     /// Positions of chunks shuffled at a time.
@@ -78,6 +87,7 @@ impl Default for GoData {
             games: Vec::new(),
             chunks: Vec::new(),
             test_share: 0.03,
+            fair_results: true,
             sample_share: 1.0 / 16.0,
             shuffle_buffer: 1 << 17,
         }
@@ -112,16 +122,19 @@ pub struct GoTask {
     input: Batch,
     policy: Batch,
     outcome: Vec<f32>,
+    owners: Batch,
 }
 
-/// What is measured.
-const MEASURES: [&str; 5] = [
+/// What is measured; the last one if there is a head for it.
+const MEASURES: [&str; 6] = [
     "loss",
     "policy loss",
     "move accuracy",
     "value error",
     "winner accuracy",
+    "owner accuracy",
 ];
+const OWNER_MEASURE: usize = 5;
 /// Leela Zero reports the squared error of a value in -1..1 as that of a chance in 0..1.
 const VALUE_ERROR_SHARE: f64 = 0.25;
 /// Positions of chunks kept for tests.
@@ -134,7 +147,14 @@ impl GoTask {
         let seed = settings.training.seed;
         let data = &settings.data;
         let (source, report) = if data.chunks.is_empty() {
-            let (mut train, report) = Games::read(&data.games, size)?;
+            let (mut train, mut report) = Games::read(&data.games, size)?;
+            if data.fair_results {
+                train.keep_fair_results();
+            }
+            if settings.owner_weight > 0.0 {
+                train.find_owners();
+            }
+            [report.with_winner, report.with_owners] = train.with_winner_and_owners();
             let test = train.take_out(data.test_share);
             if train.is_empty() {
                 let place = format!("{} games", report.games);
@@ -187,15 +207,25 @@ impl GoTask {
         let moves = size.area() + 1;
         let seed = settings.training.seed;
         Self {
-            model: model::build(settings.network, seed, settings.training.threads),
+            model: model::build(
+                settings.network,
+                settings.owner_weight > 0.0,
+                seed,
+                settings.training.threads,
+            ),
             source,
             report,
             writer: Writer::new(size),
             input: Batch::default(),
             policy: Batch::zeros(Shape::Row(moves), 0),
             outcome: Vec::new(),
+            owners: Batch::zeros(Shape::Row(size.area()), 0),
             settings,
         }
+    }
+
+    fn learns_owners(&self) -> bool {
+        self.settings.owner_weight > 0.0
     }
 
     /// What was read and left out.
@@ -303,25 +333,37 @@ impl Task for GoTask {
     }
 
     fn measures(&self) -> &[&'static str] {
-        &MEASURES
+        match self.learns_owners() {
+            true => &MEASURES,
+            false => &MEASURES[..OWNER_MEASURE],
+        }
     }
 
     fn model(&mut self) -> &mut Model {
         &mut self.model
     }
 
+    fn begin_step(&mut self, step: u64) {
+        if self.settings.count_from == Some(step) && self.learns_owners() {
+            model::count_owners(&mut self.model, self.settings.network);
+        }
+    }
+
     fn load(&mut self, part: Part, number: u64, samples: usize) -> Result<usize, DataError> {
         self.input.fit(self.model.input(), samples);
         self.policy.fit(self.policy.shape, samples);
         self.outcome.resize(samples, 0.0);
+        self.owners.fit(self.owners.shape, samples);
         let seed = mix(self.settings.training.seed ^ mix(number));
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let batch = self.settings.training.batch as u64;
+        let area = self.owners.shape.len();
         for index in 0..samples {
             let Some(example) = self.example(part, number * batch + index as u64)? else {
                 self.input.fit(self.model.input(), index);
                 self.policy.fit(self.policy.shape, index);
                 self.outcome.truncate(index);
+                self.owners.fit(self.owners.shape, index);
                 return Ok(index);
             };
             let symmetry = match part {
@@ -336,6 +378,10 @@ impl Task for GoTask {
                 &mut self.policy,
                 &mut self.outcome,
             );
+            if self.learns_owners() {
+                let row = &mut self.owners.sample_mut(index)[..area];
+                self.writer.write_owners(&example, symmetry, row);
+            }
         }
         Ok(samples)
     }
@@ -348,7 +394,7 @@ impl Task for GoTask {
         let (values, gradient) = self.model.output_and_gradient(VALUE_HEAD);
         let [value, winner] =
             loss::squared(values, Squash::Tanh, &self.outcome, 0.0, weight, gradient);
-        let total = Tally {
+        let mut total = Tally {
             sum: policy.sum + f64::from(weight) * value.sum,
             count: policy.count,
         };
@@ -356,7 +402,14 @@ impl Task for GoTask {
             sum: value.sum * VALUE_ERROR_SHARE,
             ..value
         };
-        vec![total, policy, right, value, winner]
+        if !self.learns_owners() {
+            return vec![total, policy, right, value, winner];
+        }
+        let weight = self.settings.owner_weight;
+        let (logits, gradient) = self.model.output_and_gradient(OWNER_HEAD);
+        let [owner, owned] = loss::logistic(logits, &self.owners, weight, gradient);
+        total.sum += f64::from(weight) * owner.mean().unwrap_or(0.0) * total.count;
+        vec![total, policy, right, value, winner, owned]
     }
 
     fn backward(&mut self) {

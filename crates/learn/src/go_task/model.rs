@@ -20,6 +20,8 @@ use crate::settings::SettingsError;
 pub const POLICY_HEAD: usize = 0;
 /// The second head.
 pub const VALUE_HEAD: usize = 1;
+/// The third head, if there is one: who has each point in the end.
+pub const OWNER_HEAD: usize = 2;
 
 /// Planes of the policy head, of the value head, and hidden units of the latter: Leela Zero's fixed numbers.
 const POLICY_PLANES: usize = 2;
@@ -146,8 +148,8 @@ const NORM: NormStyle = NormStyle {
     keep: 0.98,
 };
 
-/// A network with random weights.
-pub fn build(shape: GoShape, seed: u64, threads: usize) -> Model {
+/// A network with random weights, with a third head for owners if wanted: it helps training alone, and no file has it.
+pub fn build(shape: GoShape, with_owners: bool, seed: u64, threads: usize) -> Model {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let board = Board::new(shape.size, shape.size);
     let (filters, points) = (shape.filters, board.points());
@@ -210,7 +212,56 @@ pub fn build(shape: GoShape, seed: u64, threads: usize) -> Model {
         board,
         channels: INPUT_PLANES,
     };
-    Model::new(input, trunk, vec![policy, value], threads)
+    let mut heads = vec![policy, value];
+    if with_owners {
+        heads.push(Chain::new(vec![
+            Box::new(Pixel::linear(
+                "owner",
+                board,
+                [filters, 1],
+                DenseStart::gentle(filters),
+                &mut random,
+            )),
+            Box::new(Flatten),
+        ]));
+    }
+    Model::new(input, trunk, heads, threads)
+}
+
+/// Starts the value head of a model anew, as a count of the points that its third head gives to the side to move.
+///
+/// Who wins is one bit a game, too little for a random head to find out that points are to be counted; who has each
+/// point is hundreds. The plane of the value takes the weights of the third head, every hidden unit sums it up, and
+/// training has the scale and everything finer left to find.
+pub fn count_owners(model: &mut Model, shape: GoShape) {
+    /// What a point more, of one standard deviation, adds to the value before it is squashed.
+    const POINT: f32 = 0.004;
+    /// What hidden units come to; with this, hidden and last weights learn at the same pace.
+    const LEVEL: f32 = 0.6;
+    /// The plane is shifted by one standard deviation before it is rectified, so that little is cut off; its mean then.
+    const SHIFT: f32 = 1.0;
+    const MEAN: f32 = 1.083;
+    /// Share of the earlier weights that is left, so that hidden units differ.
+    const REST: f32 = 0.25;
+    let sum = MEAN * (shape.size * shape.size) as f32;
+    let mut params = model.params_mut();
+    let mut set = |name: &str, change: &dyn Fn(usize, f32) -> f32| {
+        let param = params.iter_mut().find(|param| param.name == name);
+        let values = &mut param.expect("a tensor of the heads").values;
+        for (index, value) in values.iter_mut().enumerate() {
+            *value = change(index, *value);
+        }
+        values.clone()
+    };
+    let owner = set("owner/conv", &|_, weight| weight);
+    set("value/conv", &|index, _| owner[index]);
+    set("value/beta", &|_, _| SHIFT);
+    set("value/hidden/weights", &|_, old| LEVEL / sum + REST * old);
+    set("value/hidden/bias", &|_, _| 0.0);
+    set("value/out/weights", &|_, _| {
+        POINT * sum / (LEVEL * VALUE_HIDDEN as f32)
+    });
+    set("value/out/bias", &|_, _| -POINT * sum);
 }
 
 /// The network as a weights file.

@@ -297,6 +297,7 @@ fn training_settings(settings: &ZeroSettings, round: u64, lesson: &Lesson<'_, Go
             },
             ..TrainSettings::default()
         },
+        ..GoSettings::default()
     }
 }
 

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
+use learn::device::Device;
 use learn::go_task::model::{GoShape, PRESETS};
 use learn::go_task::{GoSettings, GoTask};
 use net::leela::LeelaNetwork;
@@ -46,6 +47,13 @@ pub struct Args {
     /// Weight of the value's error beside the policy's.
     #[arg(long)]
     value_weight: Option<f32>,
+    /// Weight of who has each point in the end, learned beside the rest from games: it teaches the network what the
+    /// result is made of.
+    #[arg(long)]
+    owner_weight: Option<f32>,
+    /// Step at which the value starts anew as a count of the points that the owners' head gives to the side to move.
+    #[arg(long, value_name = "STEP")]
+    count_from: Option<u64>,
     /// Share of the games kept out for tests.
     #[arg(long)]
     test_share: Option<f64>,
@@ -75,6 +83,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     shape.size = args.size.unwrap_or(shape.size);
     shape.check()?;
     settings.value_weight = args.value_weight.unwrap_or(settings.value_weight);
+    settings.owner_weight = args.owner_weight.unwrap_or(settings.owner_weight);
+    settings.count_from = args.count_from.or(settings.count_from);
     settings.data.test_share = args.test_share.unwrap_or(settings.data.test_share);
     if !args.games.is_empty() || !args.chunks.is_empty() {
         settings.data.games = absolute(&args.games);
@@ -84,6 +94,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         bail!("nothing to learn from: give --games or --chunks");
     }
     settings.training.check()?;
+    if settings.count_from.is_some() {
+        ensure!(
+            settings.owner_weight > 0.0 && settings.training.device == Device::Cpu,
+            "--count-from counts what --owner-weight teaches, on the device cpu: give both there, or neither"
+        );
+    }
 
     let start = args.from.as_deref().map(LeelaNetwork::load).transpose()?;
     let mut task = GoTask::new(settings.clone())?;
@@ -92,9 +108,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     progress::print_skipped(task.report());
     if let Some((train, test)) = task.positions() {
+        let report = task.report();
         eprintln!(
             "{} games: {train} positions to learn from, {test} kept out for tests",
-            task.report().games
+            report.games
+        );
+        eprintln!(
+            "{} of the games teach who wins, {} who has the points in the end",
+            report.with_winner, report.with_owners
         );
     }
     args.common
