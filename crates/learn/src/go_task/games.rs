@@ -203,6 +203,13 @@ impl Games {
         }
     }
 
+    /// Leaves out the games that do not teach who wins.
+    pub fn keep_games_with_winner(&mut self) {
+        let mut records = std::mem::take(&mut self.records);
+        records.retain(|record| record.winner.is_some());
+        *self = Self::new(self.size, records);
+    }
+
     /// Finds out who has the points at the end of every game that was counted.
     pub fn find_owners(&mut self) {
         let size = self.size;

@@ -75,6 +75,8 @@ pub struct GoData {
     pub test_share: f64,
     /// Learn who wins from even games only, as many won by Black as by White; the others teach moves.
     pub fair_results: bool,
+    /// Learn from games with a fair result alone, moves too.
+    pub only_fair: bool,
     /// Share of the positions of a chunk that are used; Leela Zero's trainer takes one in sixteen.
     pub sample_share: f64,
     /// Positions of chunks shuffled at a time.
@@ -88,6 +90,7 @@ impl Default for GoData {
             chunks: Vec::new(),
             test_share: 0.03,
             fair_results: true,
+            only_fair: false,
             sample_share: 1.0 / 16.0,
             shuffle_buffer: 1 << 17,
         }
@@ -148,8 +151,11 @@ impl GoTask {
         let data = &settings.data;
         let (source, report) = if data.chunks.is_empty() {
             let (mut train, mut report) = Games::read(&data.games, size)?;
-            if data.fair_results {
+            if data.fair_results || data.only_fair {
                 train.keep_fair_results();
+            }
+            if data.only_fair {
+                train.keep_games_with_winner();
             }
             if settings.owner_weight > 0.0 {
                 train.find_owners();

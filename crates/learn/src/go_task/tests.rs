@@ -501,6 +501,11 @@ fn both_colours_win_as_often_once_evened_out() {
     let positions = games.positions();
     games.keep_fair_results();
     assert_eq!(games.positions(), positions, "moves are still learned");
+    let mut fair = Games::read(&[folder.path().to_owned()], size).unwrap().0;
+    fair.keep_fair_results();
+    fair.keep_games_with_winner();
+    assert_eq!(fair.positions(), 60 * MOVES as u64);
+    assert!((0..fair.positions()).all(|index| !fair.example(index).outcome.is_nan()));
     let test = games.take_out(0.3);
     let wins = |games: &Games| {
         let mut wins = [0; 3];

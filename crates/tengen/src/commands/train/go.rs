@@ -29,6 +29,9 @@ pub struct Args {
     /// SGF file, folder, or tar archive (also gzip) of SGF files; may be given more than once.
     #[arg(long, value_name = "PATH")]
     games: Vec<PathBuf>,
+    /// Leave out games that do not teach who wins: with handicap, another komi, or decided by the clock.
+    #[arg(long, requires = "games")]
+    only_fair: bool,
     /// Leela Zero training chunk (text or binary, gzip) or folder of them; may be given more than once.
     #[arg(long, value_name = "PATH", conflicts_with = "games")]
     chunks: Vec<PathBuf>,
@@ -85,6 +88,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     settings.value_weight = args.value_weight.unwrap_or(settings.value_weight);
     settings.owner_weight = args.owner_weight.unwrap_or(settings.owner_weight);
     settings.count_from = args.count_from.or(settings.count_from);
+    settings.data.only_fair |= args.only_fair;
     settings.data.test_share = args.test_share.unwrap_or(settings.data.test_share);
     if !args.games.is_empty() || !args.chunks.is_empty() {
         settings.data.games = absolute(&args.games);
