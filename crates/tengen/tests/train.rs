@@ -153,7 +153,7 @@ fn a_graphics_card_is_asked_for_in_vain_without_the_feature() {
 fn bad_input_is_one_sentence_and_exit_code_two() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().to_str().unwrap();
-    let cases: [(&[&str], &str); 5] = [
+    let cases: [(&[&str], &str); 6] = [
         (&["train", "go", "--out", place], "nothing to learn from"),
         (
             &["train", "go", "--out", place, "--games", place],
@@ -164,6 +164,19 @@ fn bad_input_is_one_sentence_and_exit_code_two() {
                 "train", "go", "--out", place, "--games", place, "--preset", "huge",
             ],
             "there is no preset huge",
+        ),
+        (
+            &[
+                "train",
+                "go",
+                "--out",
+                place,
+                "--games",
+                place,
+                "--count-from",
+                "9",
+            ],
+            "--count-from counts what --owner-weight teaches",
         ),
         (
             &["train", "mario", "--out", place, "--data", place],

@@ -63,6 +63,13 @@ impl Default for GoSettings {
     }
 }
 
+impl GoSettings {
+    /// Whether there is a third head.
+    pub fn learns_owners(&self) -> bool {
+        self.owner_weight > 0.0
+    }
+}
+
 /// Where Go positions come from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -157,10 +164,11 @@ impl GoTask {
             if data.only_fair {
                 train.keep_games_with_winner();
             }
-            if settings.owner_weight > 0.0 {
+            if settings.learns_owners() {
                 train.find_owners();
             }
-            [report.with_winner, report.with_owners] = train.with_winner_and_owners();
+            report.with_winner = train.with_winner();
+            report.with_owners = train.with_owners();
             let test = train.take_out(data.test_share);
             if train.is_empty() {
                 let place = format!("{} games", report.games);
@@ -215,7 +223,7 @@ impl GoTask {
         Self {
             model: model::build(
                 settings.network,
-                settings.owner_weight > 0.0,
+                settings.learns_owners(),
                 seed,
                 settings.training.threads,
             ),
@@ -228,10 +236,6 @@ impl GoTask {
             owners: Batch::zeros(Shape::Row(size.area()), 0),
             settings,
         }
-    }
-
-    fn learns_owners(&self) -> bool {
-        self.settings.owner_weight > 0.0
     }
 
     /// What was read and left out.
@@ -339,7 +343,7 @@ impl Task for GoTask {
     }
 
     fn measures(&self) -> &[&'static str] {
-        match self.learns_owners() {
+        match self.settings.learns_owners() {
             true => &MEASURES,
             false => &MEASURES[..OWNER_MEASURE],
         }
@@ -350,7 +354,7 @@ impl Task for GoTask {
     }
 
     fn begin_step(&mut self, step: u64) {
-        if self.settings.count_from == Some(step) && self.learns_owners() {
+        if self.settings.count_from == Some(step) && self.settings.learns_owners() {
             model::count_owners(&mut self.model, self.settings.network);
         }
     }
@@ -384,7 +388,7 @@ impl Task for GoTask {
                 &mut self.policy,
                 &mut self.outcome,
             );
-            if self.learns_owners() {
+            if self.settings.learns_owners() {
                 let row = &mut self.owners.sample_mut(index)[..area];
                 self.writer.write_owners(&example, symmetry, row);
             }
@@ -408,7 +412,7 @@ impl Task for GoTask {
             sum: value.sum * VALUE_ERROR_SHARE,
             ..value
         };
-        if !self.learns_owners() {
+        if !self.settings.learns_owners() {
             return vec![total, policy, right, value, winner];
         }
         let weight = self.settings.owner_weight;

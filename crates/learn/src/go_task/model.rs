@@ -230,9 +230,8 @@ pub fn build(shape: GoShape, with_owners: bool, seed: u64, threads: usize) -> Mo
 
 /// Starts the value head of a model anew, as a count of the points that its third head gives to the side to move.
 ///
-/// Who wins is one bit a game, too little for a random head to find out that points are to be counted; who has each
-/// point is hundreds. The plane of the value takes the weights of the third head, every hidden unit sums it up, and
-/// training has the scale and everything finer left to find.
+/// Who wins is one bit a game, who has each point is hundreds. The plane of the value takes the weights of the third
+/// head, every hidden unit sums it up, and training has the scale and everything finer left to find.
 pub fn count_owners(model: &mut Model, shape: GoShape) {
     /// What a point more, of one standard deviation, adds to the value before it is squashed.
     const POINT: f32 = 0.004;

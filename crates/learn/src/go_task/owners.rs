@@ -5,6 +5,7 @@
 //! to the same side almost every time is its own.
 
 use go::{Board, Color, Point, PointSet};
+use go_player::choice::is_eye;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -96,23 +97,6 @@ fn play_on(mut board: Board, first: Color, random: &mut Xoshiro256PlusPlus) -> B
         color = color.opponent();
     }
     board
-}
-
-/// An empty point that its owner must not fill: its own stones beside it, and at most one corner lost, none at the edge.
-fn is_eye(board: &Board, point: Point, color: Color) -> bool {
-    let beside = point.neighbors();
-    if !beside
-        .iter()
-        .all(|&p| board.is_stone(p, color) || !board.is_on_board(p))
-    {
-        return false;
-    }
-    let at_edge = beside.iter().any(|&p| !board.is_on_board(p));
-    let lost = point.diagonals().into_iter();
-    let lost = lost
-        .filter(|&p| board.is_stone(p, color.opponent()))
-        .count();
-    lost <= usize::from(!at_edge)
 }
 
 #[cfg(test)]

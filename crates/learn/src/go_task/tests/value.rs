@@ -123,3 +123,42 @@ fn both_colours_win_as_often_once_evened_out() {
     assert_eq!(unknown + test[2], 30);
     assert!(test.iter().all(|&kind| kind > 0), "{test:?}");
 }
+
+#[test]
+fn results_of_uneven_games_and_of_the_clock_are_not_learned() {
+    let size = BoardSize::new(5).unwrap();
+    let teach = |result: &str, komi: &str, handicap: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let even = random_sgf(5, 12, 1, "W+R");
+        let mut tree = go::sgf::read(random_sgf(5, 12, 2, result).as_bytes())
+            .unwrap()
+            .games
+            .remove(0);
+        let root = tree.root();
+        tree.set_text(root, "KM", komi);
+        tree.set_text(root, "HA", handicap);
+        for (name, text) in [("even.sgf", even), ("other.sgf", tree.to_string())] {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let (mut games, _) = Games::read(&[folder.path().to_owned()], size).unwrap();
+        assert_eq!(games.with_winner(), 2);
+        games.keep_fair_results();
+        games.with_winner()
+    };
+    // An even win of White teaches as long as there is one of Black beside it.
+    for fair in [
+        ["B+R", "6.5", "0"],
+        ["B+2.5", "7.5", "0"],
+        ["B+", "5.5", "0"],
+    ] {
+        assert_eq!(teach(fair[0], fair[1], fair[2]), 2, "{fair:?}");
+    }
+    for unfair in [
+        ["B+R", "0.5", "0"],
+        ["B+R", "6.5", "2"],
+        ["B+T", "6.5", "0"],
+        ["B+F", "6.5", "0"],
+    ] {
+        assert_eq!(teach(unfair[0], unfair[1], unfair[2]), 0, "{unfair:?}");
+    }
+}

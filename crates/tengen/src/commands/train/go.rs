@@ -100,7 +100,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     settings.training.check()?;
     if settings.count_from.is_some() {
         ensure!(
-            settings.owner_weight > 0.0 && settings.training.device == Device::Cpu,
+            settings.learns_owners() && settings.training.device == Device::Cpu,
             "--count-from counts what --owner-weight teaches, on the device cpu: give both there, or neither"
         );
     }

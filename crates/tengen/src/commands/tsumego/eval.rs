@@ -54,9 +54,11 @@ const EVEN: f32 = 0.5;
 const OWN_PROBLEMS: usize = 200;
 /// Most positions around each of them.
 const OWN_POSITIONS: usize = 50;
+/// Nodes for the label of each.
+const OWN_NODES: u64 = 100_000;
 /// The network inside the program has learned from another seed.
 const OWN_SEED: u64 = 1001;
-/// Their share where it does not matter who starts: what the network has learned from, too.
+/// Largest share of problems where it does not matter who starts, as among those it has learned from.
 const OWN_SETTLED: f64 = 0.4;
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
@@ -146,7 +148,7 @@ fn own_positions() -> Vec<LabelledPosition> {
     };
     let reach = Reach {
         most: OWN_POSITIONS,
-        nodes: 100_000,
+        nodes: OWN_NODES,
         ..Reach::default()
     };
     let around: Vec<Vec<LabelledPosition>> = generate_problems(&recipe, OWN_PROBLEMS)
