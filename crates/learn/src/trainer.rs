@@ -310,6 +310,10 @@ impl<'a> Run<'a> {
         let last = step == settings.steps;
 
         let averaging = step as f64 > settings.average.from * settings.steps as f64;
+        if !averaging {
+            // What a shorter training left behind, before it was given more steps, is not of this average.
+            self.average = Average::default();
+        }
         if averaging && (step.is_multiple_of(settings.average.every.max(1)) || last) {
             self.task.model().fetch(&mut self.optimiser)?;
             self.average.add(self.task.model(), settings.average.most);

@@ -291,6 +291,25 @@ fn a_run_stopped_and_resumed_ends_exactly_where_one_run_does() {
 }
 
 #[test]
+fn a_run_given_more_steps_averages_the_last_of_them_alone() {
+    let folder = folder_of_games(9, 8);
+    let short = settings(9, 1, 8, folder.path());
+    let mut long = short.clone();
+    long.training.steps = 3 * short.training.steps;
+    let mut without = short.clone();
+    without.training.average.from = 1.0;
+    let averaged = |first: &GoSettings| {
+        let out = tempfile::tempdir().unwrap();
+        for settings in [first, &long] {
+            let mut task = GoTask::new(settings.clone()).unwrap();
+            trainer::train(&mut task, &settings.training, out.path(), &mut |_| true).unwrap();
+        }
+        std::fs::read(out.path().join("network-averaged.txt.gz")).unwrap()
+    };
+    assert_eq!(averaged(&short), averaged(&without));
+}
+
+#[test]
 fn a_damaged_checkpoint_is_refused_with_its_name() {
     let folder = folder_of_games(9, 5);
     let settings = settings(9, 0, 4, folder.path());
