@@ -2,11 +2,14 @@
 //! played from both sides. Every finished game is appended to a log and synced, so a match that
 //! was interrupted goes on where it stopped.
 
+mod identity;
+mod match_log;
+#[cfg(test)]
+mod tests;
+
 use std::{
     collections::BTreeMap,
-    fs::{File, OpenOptions},
-    io::{BufRead, BufReader, Write},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{
         Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -14,15 +17,18 @@ use std::{
     time::Duration,
 };
 
-use go::{Color, Move};
+use go::{Color, Game, Move};
+use learn::lock::LockError;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{
     Score, Sprt, Verdict,
     program::{Program, ProgramError},
-    referee::{Ending, Played, RefereeError, Rules, referee},
+    referee::{Ending, Played, RefereeError, Rules, referee, start_position},
 };
+use identity::Identity;
+use match_log::MatchLog;
 
 /// A program that dies is started again this often before the match is given up.
 const RESTARTS: usize = 3;
@@ -30,10 +36,10 @@ const RESTARTS: usize = 3;
 /// What a match is about.
 #[derive(Clone, Debug)]
 pub struct Contest {
-    /// Command line of the first program; the score is its score.
-    pub first: String,
-    /// Command line of the second program.
-    pub second: String,
+    /// The first program; the score is its score.
+    pub first: Contestant,
+    /// The second program.
+    pub second: Contestant,
     /// Command line of the program that scores finished games, if any.
     pub scorer: Option<String>,
     /// The rules of every game.
@@ -48,8 +54,26 @@ pub struct Contest {
     pub sprt: Option<Sprt>,
     /// Move sequences to start from, used in turn, each twice with colours changed; may be empty.
     pub openings: Vec<Vec<Move>>,
-    /// Where finished games are logged; without it nothing is kept.
-    pub log: Option<PathBuf>,
+    /// The match's own folder, where finished games are logged; without it nothing is kept.
+    pub dir: Option<PathBuf>,
+}
+
+/// Who plays in a match.
+#[derive(Clone, Debug)]
+pub struct Contestant {
+    /// What it is called, in full: a match goes on only between players of the same names.
+    pub name: String,
+    /// Its command line.
+    pub command: String,
+}
+
+/// What a match came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The score of the first program.
+    pub score: Score,
+    /// Whether all games are played or the test is decided; otherwise the match was stopped.
+    pub is_finished: bool,
 }
 
 /// One finished game of the log.
@@ -80,10 +104,29 @@ pub enum ContestError {
         /// What happened.
         source: RefereeError,
     },
-    /// The log cannot be read or written.
-    #[error("the match log {}: {source}", path.display())]
+    /// The folder is in use.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The folder has games of another match.
+    #[error("the match in {} {difference}; choose another folder", dir.display())]
+    OtherMatch {
+        /// The folder.
+        dir: PathBuf,
+        /// What differs, in words that follow "the match".
+        difference: String,
+    },
+    /// It cannot be told which match the folder is of.
+    #[error("{} does not say which match this is: {reason}; choose another folder", path.display())]
+    DamagedIdentity {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A file of the match cannot be read or written.
+    #[error("the match file {}: {source}", path.display())]
     Log {
-        /// The log's path.
+        /// The file's path.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
@@ -107,13 +150,21 @@ impl Contest {
         &self,
         stop: &AtomicBool,
         report: impl Fn(&Entry, Option<&Played>, Score) + Sync,
-    ) -> Result<Score, ContestError> {
-        let finished = self.read_log()?;
+    ) -> Result<Outcome, ContestError> {
+        let (log, mut entries) = match &self.dir {
+            Some(dir) => {
+                let (log, entries) = MatchLog::open(dir, &Identity::of(self))?;
+                (Some(log), entries)
+            }
+            None => (None, Vec::new()),
+        };
+        // A longer match may have been played here before.
+        entries.retain(|entry| entry.number < self.games);
         let table = Mutex::new(Table {
             finished: BTreeMap::new(),
-            log: self.open_log()?,
+            log,
         });
-        for entry in finished {
+        for entry in entries {
             let mut table = lock(&table);
             table.finished.insert(entry.number, entry.clone());
             report(&entry, None, table.score());
@@ -130,13 +181,15 @@ impl Contest {
                 });
             }
         });
-        match failure
-            .into_inner()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-        {
-            Some(error) => Err(error),
-            None => Ok(lock(&table).score()),
+        if let Some(error) = lock(&failure).take() {
+            return Err(error);
         }
+        let table = lock(&table);
+        let score = table.score();
+        Ok(Outcome {
+            score,
+            is_finished: table.finished.len() >= self.games || self.verdict(score) != Verdict::Open,
+        })
     }
 
     /// What the test says of `score`; open without a test.
@@ -162,19 +215,25 @@ impl Contest {
                 continue;
             }
             let played = self
-                .play(number, &mut seats)
+                .play(number, &mut seats, stop)
                 .map_err(|source| ContestError::Game { number, source })?;
+            let Some(played) = played else {
+                return Ok(());
+            };
             let entry = Entry::new(number, &self.rules, &played);
             let mut table = lock(table);
-            table
-                .append(&entry)
-                .map_err(|source| self.log_error(source))?;
+            table.append(&entry)?;
             report(&entry, Some(&played), table.score());
         }
     }
 
-    /// Plays one game, starting programs that are not running.
-    fn play(&self, number: usize, seats: &mut Option<Seats>) -> Result<Played, RefereeError> {
+    /// Plays one game, starting programs that are not running. Nothing when a program ends after `stop` was set.
+    fn play(
+        &self,
+        number: usize,
+        seats: &mut Option<Seats>,
+        stop: &AtomicBool,
+    ) -> Result<Option<Played>, RefereeError> {
         let opening = match self.openings.len() {
             0 => &[][..],
             count => &self.openings[number / 2 % count],
@@ -192,11 +251,14 @@ impl Contest {
             };
             match referee(black, white, &self.rules, opening, playing.scorer.as_mut()) {
                 // A program that was ended for its silence must be started again.
-                Ok(played) if played.ending == Ending::Time => return Ok(played),
+                Ok(played) if played.ending == Ending::Time => return Ok(Some(played)),
                 Ok(played) => {
                     *seats = Some(playing);
-                    return Ok(played);
+                    return Ok(Some(played));
                 }
+                Err(RefereeError::Program(
+                    ProgramError::Stopped { .. } | ProgramError::Silent { .. },
+                )) if stop.load(Ordering::Relaxed) => return Ok(None),
                 Err(RefereeError::Program(
                     ProgramError::Stopped { .. } | ProgramError::Silent { .. },
                 )) if tries < RESTARTS => tries += 1,
@@ -204,59 +266,6 @@ impl Contest {
             }
         }
     }
-
-    fn read_log(&self) -> Result<Vec<Entry>, ContestError> {
-        let Some(path) = self.log.as_deref().filter(|path| path.exists()) else {
-            return Ok(Vec::new());
-        };
-        let file = File::open(path).map_err(|source| self.log_error(source))?;
-        let mut lines = Vec::new();
-        for line in BufReader::new(file).split(b'\n') {
-            lines.push(line.map_err(|source| self.log_error(source))?);
-        }
-        let count = lines.len();
-        let mut entries = Vec::new();
-        for (index, line) in lines.iter().enumerate() {
-            match serde_json::from_slice(line) {
-                Ok(entry) => entries.push(entry),
-                // The last line may have been cut off by a crash in the middle of writing it.
-                Err(_) if index + 1 == count => {
-                    cut_off(path, line.len()).map_err(|source| self.log_error(source))?
-                }
-                Err(error) => {
-                    return Err(ContestError::DamagedLog {
-                        path: path.to_owned(),
-                        line: index + 1,
-                        reason: error.to_string(),
-                    });
-                }
-            }
-        }
-        Ok(entries)
-    }
-
-    fn open_log(&self) -> Result<Option<File>, ContestError> {
-        let Some(path) = &self.log else {
-            return Ok(None);
-        };
-        let open = OpenOptions::new().append(true).create(true).open(path);
-        open.map(Some).map_err(|source| self.log_error(source))
-    }
-
-    fn log_error(&self, source: std::io::Error) -> ContestError {
-        ContestError::Log {
-            path: self.log.clone().unwrap_or_default(),
-            source,
-        }
-    }
-}
-
-/// Removes an unfinished last line.
-fn cut_off(path: &Path, length: usize) -> std::io::Result<()> {
-    let file = OpenOptions::new().write(true).open(path)?;
-    let whole = file.metadata()?.len();
-    file.set_len(whole - length as u64)?;
-    file.sync_all()
 }
 
 /// The programs of one job.
@@ -272,8 +281,8 @@ impl Seats {
             Program::start(command).map(|program| program.with_patience(contest.patience))
         };
         Ok(Seats {
-            first: start(&contest.first)?,
-            second: start(&contest.second)?,
+            first: start(&contest.first.command)?,
+            second: start(&contest.second.command)?,
             scorer: contest.scorer.as_deref().map(start).transpose()?,
         })
     }
@@ -282,16 +291,13 @@ impl Seats {
 /// All finished games, in memory and on disk.
 struct Table {
     finished: BTreeMap<usize, Entry>,
-    log: Option<File>,
+    log: Option<MatchLog>,
 }
 
 impl Table {
-    fn append(&mut self, entry: &Entry) -> std::io::Result<()> {
+    fn append(&mut self, entry: &Entry) -> Result<(), ContestError> {
         if let Some(log) = &mut self.log {
-            let mut line = serde_json::to_vec(entry)?;
-            line.push(b'\n');
-            log.write_all(&line)?;
-            log.sync_data()?;
+            log.append(entry)?;
         }
         self.finished.insert(entry.number, entry.clone());
         Ok(())
@@ -325,6 +331,15 @@ impl Entry {
             moves: played.game.moves().map(|(_, mv)| mv.to_string()).collect(),
         }
     }
+
+    /// The game, played again from its moves; nothing if these rules do not allow them.
+    pub fn replay(&self, rules: &Rules) -> Option<Game> {
+        let mut game = start_position(rules).ok()?;
+        for mv in &self.moves {
+            game.play(mv.parse().ok()?).ok()?;
+        }
+        Some(game)
+    }
 }
 
 /// Colours alternate; in a handicap match the first program always gives the stones.
@@ -336,175 +351,4 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use go::{BoardSize, Komi};
-
-    /// A GTP program that always passes, or resigns, or plays nonsense.
-    fn answering(genmove: &str) -> String {
-        format!(
-            r#"sh -c 'while read word rest; do case $word in quit) exit;; genmove) echo "= {genmove}";; *) echo "=";; esac; echo; done'"#
-        )
-    }
-
-    fn contest(first: &str, second: &str) -> Contest {
-        Contest {
-            first: answering(first),
-            second: answering(second),
-            scorer: None,
-            rules: Rules {
-                size: BoardSize::NINE,
-                komi: Komi::SEVEN_AND_A_HALF,
-                handicap: 0,
-                max_moves: 200,
-            },
-            games: 6,
-            jobs: 2,
-            patience: Duration::from_secs(60),
-            sprt: None,
-            openings: Vec::new(),
-            log: None,
-        }
-    }
-
-    fn play(contest: &Contest) -> (Score, Vec<Entry>) {
-        let entries = Mutex::new(Vec::new());
-        let score = contest.run(&AtomicBool::new(false), |entry, _, _| {
-            lock(&entries).push(entry.clone())
-        });
-        (score.unwrap(), entries.into_inner().unwrap())
-    }
-
-    #[test]
-    fn resigning_program_loses_with_both_colours() {
-        let (score, entries) = play(&contest("pass", "resign"));
-        assert_eq!(score, Score::new(6, 0));
-        assert_eq!(
-            entries.iter().filter(|entry| entry.first_is_black).count(),
-            3
-        );
-        assert!(
-            entries
-                .iter()
-                .all(|entry| entry.ending == Ending::Resignation)
-        );
-    }
-
-    #[test]
-    fn two_passes_are_scored_on_the_board() {
-        // An empty board with komi is White's.
-        let (score, entries) = play(&contest("pass", "pass"));
-        assert_eq!(score, Score::new(3, 3));
-        assert!(
-            entries
-                .iter()
-                .all(|entry| entry.result == "W+7.5" && entry.moves == ["pass", "pass"])
-        );
-    }
-
-    #[test]
-    fn illegal_answers_lose_the_game() {
-        let (score, entries) = play(&contest("pass", "K5"));
-        assert_eq!(score, Score::new(6, 0));
-        assert!(
-            entries
-                .iter()
-                .all(|entry| entry.ending == Ending::Illegal("K5".into()))
-        );
-    }
-
-    #[test]
-    fn a_program_that_hangs_loses_on_time() {
-        let mut hangs = contest("pass", "pass");
-        // It waits for a line that never comes.
-        hangs.second = hangs.second.replace(r#"echo "= pass""#, "read never");
-        hangs.games = 2;
-        // Time enough for every other answer, on a busy machine too.
-        hangs.patience = Duration::from_secs(3);
-        let (score, entries) = play(&hangs);
-        assert_eq!(score, Score::new(2, 0));
-        assert!(entries.iter().all(|entry| entry.ending == Ending::Time));
-        let mut results: Vec<&str> = entries.iter().map(|entry| &entry.result[..]).collect();
-        results.sort_unstable();
-        assert_eq!(results, ["B+Time", "W+Time"]);
-    }
-
-    #[test]
-    fn each_opening_is_played_from_both_sides() {
-        let openings = vec![
-            vec!["E5".parse().unwrap()],
-            vec!["C3".parse().unwrap(), "G7".parse().unwrap()],
-        ];
-        let (_, mut entries) = play(&Contest {
-            openings,
-            ..contest("pass", "pass")
-        });
-        entries.sort_by_key(|entry| entry.number);
-        assert_eq!(entries[0].moves[0], "E5");
-        assert_eq!(entries[1].moves[0], "E5");
-        assert_eq!(entries[2].moves[..2], ["C3", "G7"]);
-        assert_ne!(entries[2].first_is_black, entries[3].first_is_black);
-    }
-
-    #[test]
-    fn an_interrupted_match_goes_on_from_its_log() {
-        let folder = tempfile::tempdir().unwrap();
-        let log = folder.path().join("match.jsonl");
-        let half = Contest {
-            games: 3,
-            log: Some(log.clone()),
-            ..contest("pass", "resign")
-        };
-        assert_eq!(play(&half).0, Score::new(3, 0));
-        // A crash in the middle of a line.
-        OpenOptions::new()
-            .append(true)
-            .open(&log)
-            .unwrap()
-            .write_all(b"{\"number\":3,\"fir")
-            .unwrap();
-        // The second program would now win, but games 0 to 2 are already in the log.
-        let rest = Contest {
-            games: 6,
-            log: Some(log.clone()),
-            ..contest("resign", "pass")
-        };
-        assert_eq!(play(&rest).0, Score::new(3, 3));
-        assert_eq!(std::fs::read_to_string(&log).unwrap().lines().count(), 6);
-    }
-
-    #[test]
-    fn damage_inside_the_log_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let log = folder.path().join("match.jsonl");
-        std::fs::write(&log, "nonsense\n{}\n").unwrap();
-        let broken = Contest {
-            log: Some(log),
-            ..contest("pass", "pass")
-        };
-        let error = broken
-            .run(&AtomicBool::new(false), |_, _, _| {})
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("line 1 of the match log"), "{error}");
-    }
-
-    #[test]
-    fn a_decided_test_ends_the_match() {
-        let sprt = Sprt {
-            min_games: 0,
-            ..Sprt::default()
-        };
-        let long = Contest {
-            games: 400,
-            sprt: Some(sprt),
-            ..contest("pass", "resign")
-        };
-        let (score, _) = play(&long);
-        assert!(score.games() < 60, "{score}");
-        assert_eq!(long.verdict(score), Verdict::Pass);
-    }
 }

@@ -18,11 +18,11 @@ mod sprt;
 mod worker;
 pub mod zero;
 
-pub use contest::{Contest, ContestError, Entry};
+pub use contest::{Contest, ContestError, Contestant, Entry, Outcome};
 pub use log::{Log, LogError};
 pub use net::file::write_whole;
 pub use program::{PATIENCE, Program, ProgramError};
 pub use referee::{Ending, Played, RefereeError, Rules, referee};
 pub use score::{Elo, Interval, Score};
-pub use sprt::{Sprt, Verdict};
+pub use sprt::{Limits, Sprt, Verdict};
 pub use worker::{Load, play_games};

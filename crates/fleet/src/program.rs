@@ -77,13 +77,16 @@ impl Program {
             program: name.clone(),
             source,
         };
-        let mut child = Command::new(&words[0])
+        let mut command = Command::new(&words[0]);
+        command
             .args(&words[1..])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(start)?;
+            .stderr(Stdio::null());
+        // Ctrl-C is for us: we end the program when its game is over. If we end at once, so does its input, and it quits.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn().map_err(start)?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(start(std::io::Error::other("no pipe to it")));
         };

@@ -1,6 +1,6 @@
 //! One game between two programs, with a referee that knows the rules and trusts neither.
 
-use go::{BoardSize, Color, Game, Illegal, Komi, Move, fixed_handicap};
+use go::{BoardSize, Color, Game, Illegal, Komi, Move, Point, fixed_handicap};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -86,12 +86,12 @@ pub fn referee(
     opening: &[Move],
     scorer: Option<&mut Program>,
 ) -> Result<Played, RefereeError> {
-    let mut game = Game::new(rules.size, rules.komi);
+    let mut game = start_position(rules)?;
     for program in [&mut *black, &mut *white] {
         start_game(program, rules)?;
     }
     if rules.handicap > 0 {
-        give_handicap(&mut game, rules, black, white)?;
+        tell_handicap(rules, black, white)?;
     }
     for (number, &mv) in (1..).zip(opening) {
         let color = game.to_move();
@@ -159,31 +159,43 @@ fn start_game(program: &mut Program, rules: &Rules) -> Result<(), ProgramError> 
     }
 }
 
-/// Black's program names the fixed points itself; White's is told where the stones are.
-fn give_handicap(
-    game: &mut Game,
+/// The board before the first move.
+pub(crate) fn start_position(rules: &Rules) -> Result<Game, RefereeError> {
+    let mut game = Game::new(rules.size, rules.komi);
+    if rules.handicap > 0 {
+        if game.place_handicap(&handicap_stones(rules)?).is_err() {
+            return Err(no_such_handicap(rules));
+        }
+        // The referee scores without the handicap term: komi alone is what was agreed.
+        game.set_handicap(0);
+    }
+    Ok(game)
+}
+
+/// Both programs are told where the stones are.
+fn tell_handicap(
     rules: &Rules,
     black: &mut Program,
     white: &mut Program,
 ) -> Result<(), RefereeError> {
-    let no_such = RefereeError::Handicap {
-        stones: rules.handicap,
-        size: rules.size,
-    };
-    let Some(stones) = fixed_handicap(rules.size, rules.handicap) else {
-        return Err(no_such);
-    };
+    let stones = handicap_stones(rules)?;
     let vertices: Vec<String> = stones.iter().map(ToString::to_string).collect();
     let command = format!("set_free_handicap {}", vertices.join(" "));
     for program in [black, white] {
         program.ask(&command)?;
     }
-    if game.place_handicap(&stones).is_err() {
-        return Err(no_such);
-    }
-    // The referee scores without the handicap term: komi alone is what was agreed.
-    game.set_handicap(0);
     Ok(())
+}
+
+fn handicap_stones(rules: &Rules) -> Result<Vec<Point>, RefereeError> {
+    fixed_handicap(rules.size, rules.handicap).ok_or_else(|| no_such_handicap(rules))
+}
+
+fn no_such_handicap(rules: &Rules) -> RefereeError {
+    RefereeError::Handicap {
+        stones: rules.handicap,
+        size: rules.size,
+    }
 }
 
 fn lost_by(game: Game, loser: Color, ending: Ending, how: &str) -> Played {

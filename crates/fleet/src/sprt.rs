@@ -1,6 +1,6 @@
-//! When is a match decided? A sequential probability ratio test (Wald, 1945) between "no
-//! stronger" and "35 Elo stronger", with the length limits of Leela Zero's training server,
-//! so that a network is promoted here exactly when it would be there.
+//! When is a match decided? A sequential probability ratio test (Wald, 1945) between two
+//! differences in strength. The gate asks "no stronger" or "35 Elo stronger" with the length limits
+//! of Leela Zero's training server, so that a network is promoted here exactly when it would be there.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,13 @@ pub struct Sprt {
     pub elo_pass: Elo,
     /// The probability of each kind of wrong verdict.
     pub error: f64,
+    /// The limits of the match's length; without them the test alone decides.
+    pub limits: Option<Limits>,
+}
+
+/// How short and how long a match may be that must come to a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
     /// No match passes with this many games or fewer.
     pub min_games: u32,
     /// The longest match.
@@ -34,13 +41,25 @@ pub struct Sprt {
     pub full_length_winrate: f64,
 }
 
+/// The probability of each kind of wrong verdict at the training server.
+const ERROR: f64 = 0.05;
+
 impl Default for Sprt {
     /// The training server's gate: 0 against 35 Elo, 5 % errors, 101 to 400 games, 55 % at full length.
     fn default() -> Sprt {
         Sprt {
             elo_fail: Elo(0.0),
             elo_pass: Elo(35.0),
-            error: 0.05,
+            error: ERROR,
+            limits: Some(Limits::default()),
+        }
+    }
+}
+
+impl Default for Limits {
+    /// The training server's.
+    fn default() -> Limits {
+        Limits {
             min_games: 100,
             max_games: 400,
             full_length_winrate: 0.55,
@@ -49,18 +68,31 @@ impl Default for Sprt {
 }
 
 impl Sprt {
+    /// The test between two differences with 5 % errors, whatever the match's length.
+    pub fn between(elo_fail: Elo, elo_pass: Elo) -> Sprt {
+        Sprt {
+            elo_fail,
+            elo_pass,
+            error: ERROR,
+            limits: None,
+        }
+    }
+
     /// Whether `score` decides the match.
     pub fn verdict(&self, score: Score) -> Verdict {
-        let games = score.games();
-        if games >= self.max_games && score.winrate() >= self.full_length_winrate {
-            return Verdict::Pass;
-        }
-        if self.is_out_of_reach(score) {
-            return Verdict::Fail;
+        let mut min_games = 0;
+        if let Some(limits) = &self.limits {
+            if limits.is_won_at_full_length(score) {
+                return Verdict::Pass;
+            }
+            if limits.is_out_of_reach(score) {
+                return Verdict::Fail;
+            }
+            min_games = limits.min_games;
         }
         let bound = ((1.0 - self.error) / self.error).ln();
         let ratio = self.log_likelihood_ratio(score);
-        if ratio > bound && games > self.min_games {
+        if ratio > bound && score.games() > min_games {
             Verdict::Pass
         } else if ratio < -bound {
             Verdict::Fail
@@ -78,6 +110,12 @@ impl Sprt {
         let (fail, pass) = (self.elo_fail.winrate(), self.elo_pass.winrate());
         let variance = winrate * (1.0 - winrate) / games;
         (pass - fail) * (2.0 * winrate - fail - pass) / (2.0 * variance)
+    }
+}
+
+impl Limits {
+    fn is_won_at_full_length(&self, score: Score) -> bool {
+        score.games() >= self.max_games && score.winrate() >= self.full_length_winrate
     }
 
     /// Whether the wins still needed exceed what the remaining games can be expected to bring,
@@ -128,6 +166,17 @@ mod tests {
     #[test]
     fn first_fail_without_a_win_comes_after_eleven_games() {
         assert_eq!(Sprt::default().verdict(Score::new(0, 10)), Verdict::Open);
+    }
+
+    #[test]
+    fn without_limits_the_test_alone_decides() {
+        let verdict = |low, high, wins, losses| {
+            Sprt::between(Elo(low), Elo(high)).verdict(Score::new(wins, losses))
+        };
+        assert_eq!(verdict(0.0, 35.0, 99, 1), Verdict::Pass);
+        assert_eq!(verdict(0.0, 35.0, 55, 45), Verdict::Open);
+        assert_eq!(verdict(-35.0, 0.0, 200, 200), Verdict::Open);
+        assert_eq!(verdict(0.0, 35.0, 0, 11), Verdict::Fail);
     }
 
     proptest! {

@@ -338,12 +338,10 @@ impl Player {
         self.resigned = Some(color);
     }
 
-    /// Takes the last move back; a resignation first.
+    /// Takes the last move back, and with it a resignation: no move of its own, it stands on no client's board.
     pub fn undo(&mut self) -> bool {
-        if self.resigned.take().is_some() {
-            return true;
-        }
-        self.game.undo().is_some()
+        let had_resigned = self.resigned.take().is_some();
+        self.game.undo().is_some() || had_resigned
     }
 
     /// Puts handicap stones where the protocol says.

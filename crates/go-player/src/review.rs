@@ -104,12 +104,15 @@ impl Review {
         Ok(Review { positions })
     }
 
-    /// Every move with what it cost, in the order of the game.
+    /// Every move with what it cost, in the order of the game. Of a colour that plays twice in a row the second move is
+    /// left out: what was looked at before it was the other side's turn.
     pub fn swings(&self) -> Vec<Swing> {
         let pairs = self.positions.windows(2).enumerate();
         pairs
             .filter_map(|(index, pair)| {
-                let (color, mv) = pair[1].played?;
+                let (color, mv) = pair[1]
+                    .played
+                    .filter(|&(color, _)| color == pair[0].to_move)?;
                 let gained_by_black = pair[1].winrate_black - pair[0].winrate_black;
                 Some(Swing {
                     index: index + 1,
@@ -200,7 +203,10 @@ mod tests {
                 node,
                 move_number: index,
                 played: tree.moves(node).unwrap().first().copied(),
-                to_move: Color::Black,
+                to_move: match index.is_multiple_of(2) {
+                    true => Color::Black,
+                    false => Color::White,
+                },
                 winrate_black,
                 visits: 10,
                 best_line: vec!["C3".parse().unwrap(), "G7".parse().unwrap()],
@@ -237,6 +243,14 @@ mod tests {
         let dearest = review.largest_swings(2);
         assert_eq!(dearest[0].mv.to_string(), "A1");
         assert_eq!(dearest[1].color, Color::White);
+    }
+
+    #[test]
+    fn what_was_the_other_sides_turn_is_not_held_against_a_move() {
+        let mut review = review(&tree(), &[0.5, 0.4, 0.7, 0.2]);
+        review.positions[2].to_move = Color::White;
+        let moves: Vec<usize> = review.swings().iter().map(|swing| swing.index).collect();
+        assert_eq!(moves, [1, 2]);
     }
 
     #[test]

@@ -237,7 +237,13 @@ impl Board {
             Cell::Black | Cell::White => return Err(Illegal::Occupied),
             Cell::Empty => {}
         }
-        if self.ko == Some(point) {
+        // All neighbours of the point belong to who has taken the ko, and may fill it.
+        if self.ko == Some(point)
+            && point
+                .neighbors()
+                .into_iter()
+                .any(|n| self.is_stone(n, color.opponent()))
+        {
             return Err(Illegal::Ko);
         }
         if self.is_suicide(point, color) {

@@ -101,7 +101,8 @@ impl SlowBoard {
         if self.stones[at].is_some() {
             return Err(Illegal::Occupied);
         }
-        if self.ko == Some(at) {
+        // Retaking takes a stone; filling one's own ko does not.
+        if self.ko == Some(at) && self.clone().play(at, color).0 > 0 {
             return Err(Illegal::Ko);
         }
         match self.clone().play(at, color) {
@@ -329,6 +330,28 @@ fn whole_game(side: usize, seed: u64, moves: usize) {
     }
     assert_eq!(game.undo(), None);
     assert_eq!(game.positions().len(), 1);
+}
+
+#[test]
+fn who_has_taken_a_ko_may_fill_it() {
+    let size = BoardSize::new(5).unwrap();
+    let rows = "
+        . . . . .
+        . . . . .
+        . X O . .
+        X . X O .
+        . X O . .
+    ";
+    let mut board = Board::from_diagram(size, rows).unwrap();
+    let [taken, taker] = ["C2", "B2"].map(|vertex| match vertex.parse().unwrap() {
+        Move::Play(point) => point,
+        Move::Pass => unreachable!("a vertex"),
+    });
+    board.play(taker, Color::White);
+    assert_eq!(board.check(taken, Color::Black), Err(Illegal::Ko));
+    assert_eq!(board.check(taken, Color::White), Ok(()));
+    board.play(taken, Color::White);
+    assert_eq!(board.ko_point(), None);
 }
 
 #[test]

@@ -219,6 +219,9 @@ time_settings -1 0 0
 time_settings
 time_left b 30 5
 time_left white 0 0
+time_left b 57.5 0
+time_left b -1 0
+time_left b inf 0
 time_left green 30 5
 time_left b x 5
 time_left b

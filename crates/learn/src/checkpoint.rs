@@ -42,8 +42,8 @@ pub enum CheckpointError {
         /// What is wrong.
         what: String,
     },
-    /// The file belongs to another network.
-    #[error("{} holds another network ({what}): train in another folder, or with the settings saved beside it", path.display())]
+    /// The file belongs to another training.
+    #[error("{} holds another training ({what}): train in another folder, or with the settings saved beside it", path.display())]
     OtherModel {
         /// The file.
         path: PathBuf,
@@ -205,6 +205,9 @@ pub fn load(
         .collect();
     if statistics != header.statistics {
         return Err(other("running statistics".to_owned()));
+    }
+    if !header.memory.is_empty() && header.memory != optimiser.lengths(&model.params_mut()) {
+        return Err(other("the memory of another optimiser".to_owned()));
     }
 
     let mut numbers = rest[length..rest.len() - CHECK_BYTES]

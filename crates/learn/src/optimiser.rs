@@ -134,12 +134,18 @@ impl Optimiser {
 
     /// Makes room for the memory of these parameters.
     pub(crate) fn fit(&mut self, params: &[&mut Param]) {
-        let lengths = params
-            .iter()
-            .flat_map(|param| std::iter::repeat_n(param.values.len(), self.rule.tensors()));
         if self.memory.is_empty() {
+            let lengths = self.lengths(params).into_iter();
             self.memory = lengths.map(|length| vec![0.0; length]).collect();
         }
+    }
+
+    /// The lengths of the tensors that it remembers for these parameters.
+    pub(crate) fn lengths(&self, params: &[&mut Param]) -> Vec<usize> {
+        params
+            .iter()
+            .flat_map(|param| std::iter::repeat_n(param.values.len(), self.rule.tensors()))
+            .collect()
     }
 }
 

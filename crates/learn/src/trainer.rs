@@ -197,6 +197,20 @@ pub fn train_in(
     outcome
 }
 
+/// Refuses a folder whose checkpoint cannot be gone on from, before anything in it is changed.
+pub fn check(
+    task: &mut dyn Task,
+    settings: &TrainSettings,
+    folder: &LockedFolder,
+) -> Result<(), TrainError> {
+    settings.check()?;
+    let mut optimiser = Optimiser::new(settings.optimiser, settings.decay, None);
+    let checkpoint = folder.path().join(name::CHECKPOINT);
+    let mut average = Average::default();
+    checkpoint::load(&checkpoint, task.model(), &mut optimiser, &mut average)?;
+    Ok(())
+}
+
 fn run(
     task: &mut dyn Task,
     settings: &TrainSettings,

@@ -55,6 +55,20 @@ fn analyze_makes_a_game_when_none_is_named() {
 }
 
 #[test]
+fn an_analysed_record_says_the_encoding_it_is_written_in() {
+    let home = tempfile::tempdir().unwrap();
+    // Two signs in the national encoding that the record names.
+    let record = b"(;GM[1]FF[4]SZ[9]CA[GB2312]PB[\xc9\xea\xd5\xe6];B[ee];W[ec])";
+    fs::write(home.path().join("g.sgf"), record).unwrap();
+    let output = tengen(home.path(), &["analyze", "g.sgf", "--visits", "4"], "");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let written = fs::read(home.path().join("g.analyzed.sgf")).unwrap();
+    let game = go::sgf::read(&written).unwrap().games.remove(0);
+    assert_eq!(game.text(game.root(), "PB"), Some("\u{7533}\u{771f}"));
+    assert_eq!(game.text(game.root(), "CA"), Some("UTF-8"));
+}
+
+#[test]
 fn the_safety_network_is_asked_about_new_problems_when_none_are_named() {
     let home = tempfile::tempdir().unwrap();
     let output = tengen(home.path(), &["tsumego", "eval", "--json"], "");

@@ -126,6 +126,46 @@ fn two_trainings_do_not_share_a_folder() {
     expect_success(&tengen(&arguments).output().unwrap());
 }
 
+#[test]
+fn a_refused_option_leaves_the_settings_of_the_folder_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (games, out) = (folder.path().join("games"), folder.path().join("run"));
+    fs::create_dir(&games).unwrap();
+    write_games(&games);
+    let settings = write_settings(folder.path(), 1);
+    let arguments = arguments(games.to_str().unwrap(), out.to_str().unwrap(), &settings);
+    expect_success(&tengen(&arguments).output().unwrap());
+    let place = out.to_str().unwrap();
+    let saved = out.join("settings.toml");
+    let before = fs::read_to_string(&saved).unwrap();
+    let other = folder.path().join("adam.toml");
+    let adam = "rule = \"adam\"\nbeta1 = 0.9\nbeta2 = 0.999\nepsilon = 1e-8";
+    let start = before.find("[training.optimiser]").unwrap();
+    let end = start + before[start..].find("\n\n").unwrap();
+    let text = format!(
+        "{}[training.optimiser]\n{adam}{}",
+        &before[..start],
+        &before[end..]
+    );
+    fs::write(&other, text).unwrap();
+    for (more, named) in [
+        (["--filters", "7"], "another training"),
+        (
+            ["--settings", other.to_str().unwrap()],
+            "the memory of another optimiser",
+        ),
+    ] {
+        let refused = tengen(&[&["train", "go", "--out", place], &more[..]].concat())
+            .output()
+            .unwrap();
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{said}");
+        assert!(said.contains(named), "{said}");
+        assert_eq!(fs::read_to_string(&saved).unwrap(), before);
+    }
+    expect_success(&tengen(&["train", "go", "--out", place]).output().unwrap());
+}
+
 #[cfg(not(feature = "gpu"))]
 #[test]
 fn a_graphics_card_is_asked_for_in_vain_without_the_feature() {

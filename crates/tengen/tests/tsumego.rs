@@ -223,6 +223,18 @@ fn a_generated_set_becomes_records_and_can_be_continued() {
         "--planes",
         "14",
     ]);
+    // These planes do not say who starts, so only one of the two answers to each position may be there.
+    let mut answers = std::collections::HashMap::new();
+    for line in fs::read_to_string(folder.path().join("planes.jsonl"))
+        .unwrap()
+        .lines()
+    {
+        let shown: serde_json::Value = serde_json::from_str(line).unwrap();
+        let planes = (shown["features"].to_string(), shown["target"].to_string());
+        let safe = shown["safe"].as_bool().unwrap();
+        assert_eq!(*answers.entry(planes).or_insert(safe), safe, "{line}");
+    }
+    assert!(answers.len() > 10, "{}", answers.len());
     assert!(run(&["eval", "positions.sgf"]).contains("control (problem and stone difference"));
 
     run(&["pack", "positions.sgf", "--out", "ours", "--gzip"]);

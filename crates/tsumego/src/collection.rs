@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use go::sgf::{self, SgfError, Tree};
@@ -46,6 +46,16 @@ pub enum CollectionError {
         /// What is wrong.
         reason: Box<RecordError>,
     },
+    /// A file to hold trees that holds something else.
+    #[error(
+        "{file}, game {game} has no name (GN), as every tree has; give another file or move it away"
+    )]
+    NoTree {
+        /// The file.
+        file: PathBuf,
+        /// Which game, from 1.
+        game: usize,
+    },
     /// A generated file of another recipe.
     #[error("{file} was generated with another seed ({found}); give another file or move it away")]
     OtherSeed {
@@ -56,16 +66,22 @@ pub enum CollectionError {
     },
 }
 
+/// How every game begins.
+const GAME_START: &[u8] = b"(;";
+
 /// A collection being written, and what it held before.
 pub struct Collection {
     file: PathBuf,
     out: BufWriter<File>,
+    /// How much of the file is kept, until the first game is appended.
+    kept: Option<u64>,
     /// The games that were there.
     pub games: Vec<Tree>,
 }
 
 impl Collection {
-    /// Opens or makes a collection. A last line that was cut off is dropped.
+    /// Opens or makes a collection. A last line that was cut off is dropped once a game is appended; until then the file
+    /// stays as it is, for the caller may find that it is not what he wants to add to.
     pub fn resume(file: &Path) -> Result<Collection, CollectionError> {
         let fail = |reason| CollectionError::Io {
             file: file.to_owned(),
@@ -80,10 +96,14 @@ impl Collection {
             .iter()
             .rposition(|&b| b == b'\n')
             .map_or(0, |at| at + 1);
-        let games = if whole == 0 {
+        let tail = &bytes[whole..];
+        // What was cut off begins as a game does and does not end as one; anything else was not written here.
+        let is_cut_off = tail.starts_with(GAME_START) && sgf::read(tail).is_err();
+        let kept = if is_cut_off { whole } else { bytes.len() };
+        let games = if kept == 0 {
             Vec::new()
         } else {
-            let read = sgf::read(&bytes[..whole]);
+            let read = sgf::read(&bytes[..kept]);
             let read = read.map_err(|reason| CollectionError::Sgf {
                 file: file.to_owned(),
                 reason: Box::new(reason),
@@ -96,18 +116,30 @@ impl Collection {
             .write(true)
             .open(file)
             .map_err(fail)?;
-        out.set_len(whole as u64).map_err(fail)?;
-        let mut out = BufWriter::new(out);
-        io::Seek::seek(&mut out, io::SeekFrom::End(0)).map_err(fail)?;
         Ok(Collection {
             file: file.to_owned(),
-            out,
+            out: BufWriter::new(out),
+            kept: Some(kept as u64),
             games,
         })
     }
 
+    /// Goes to the end of what is kept, and to a new line.
+    fn begin(&mut self, kept: u64) -> io::Result<()> {
+        self.out.get_ref().set_len(kept)?;
+        self.out.seek(io::SeekFrom::Start(kept))?;
+        let ends_in_a_line = kept == 0 || fs::read(&self.file)?.ends_with(b"\n");
+        if !ends_in_a_line {
+            writeln!(self.out)?;
+        }
+        Ok(())
+    }
+
     /// Appends a game.
     pub fn push(&mut self, tree: &Tree) -> Result<(), CollectionError> {
+        if let Some(kept) = self.kept.take() {
+            self.begin(kept).map_err(|reason| self.failure(reason))?;
+        }
         let text = tree.to_string().replace('\n', "");
         writeln!(self.out, "{text}").map_err(|reason| self.failure(reason))
     }
@@ -251,6 +283,13 @@ pub fn grow_collection(
     progress: &mut (dyn FnMut(usize) -> bool + Send),
 ) -> Result<(), CollectionError> {
     let mut collection = Collection::resume(file)?;
+    let has_name = |game: &Tree| game.text(game.root(), "GN").is_some();
+    if let Some(at) = collection.games.iter().position(|game| !has_name(game)) {
+        return Err(CollectionError::NoTree {
+            file: file.to_owned(),
+            game: at + 1,
+        });
+    }
     let names: HashSet<String> = collection
         .games
         .iter()
@@ -283,6 +322,48 @@ pub fn grow_collection(
 mod tests {
     use super::*;
     use crate::record::labelled_positions;
+
+    #[test]
+    fn a_file_of_something_else_is_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("mine.sgf");
+        let recipe = Recipe::default();
+        let generate = || generate_collection(&recipe, &file, 1, &mut |_| true);
+        let problem = "(;GM[1]FF[4]SZ[7]AB[aa]AW[ba][bb]MA[aa])";
+        let limits = Limits::default();
+        let grow = || grow_collection(&[], &file, &Reach::default(), &limits, &mut |_| true);
+        for text in [
+            problem.to_owned(),
+            format!("{problem}\n{problem}"),
+            "a letter".to_owned(),
+            "a letter\nof two lines".to_owned(),
+        ] {
+            fs::write(&file, &text).unwrap();
+            generate().expect_err(&text);
+            grow().expect_err(&text);
+            assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn a_game_that_was_cut_off_is_dropped_and_a_whole_one_without_a_line_end_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("set.sgf");
+        let recipe = Recipe {
+            largest: 8,
+            ..Recipe::default()
+        };
+        let fill = |count| generate_collection(&recipe, &file, count, &mut |_| true).unwrap();
+        fill(3);
+        let expected = fs::read_to_string(&file).unwrap();
+        let second = expected.find('\n').unwrap() + 1;
+        for cut in [7, second - 1, second, second + 40, expected.len() - 1] {
+            fs::write(&file, &expected[..cut]).unwrap();
+            fill(3);
+            let written = fs::read_to_string(&file).unwrap();
+            assert_eq!(written.trim_end(), expected.trim_end(), "{cut}");
+        }
+    }
 
     #[test]
     fn settled_problems_keep_to_their_share_and_both_labels_are_read() {

@@ -189,10 +189,16 @@ impl Solver {
     pub fn status(&mut self, problem: &Problem, first: Side) -> Status {
         let mut verdict = |ko| self.solve(problem, first, ko).verdict;
         let [attacker, nobody, defender] = Ko::NAMED.map(&mut verdict);
-        let fewest = |wanted: Verdict,
-                      with: &dyn Fn(Threats) -> Ko,
-                      verdict: &mut dyn FnMut(Ko) -> Verdict| {
-            (1..=MOST_THREATS).find(|&count| verdict(with(Threats::new(count))) == wanted)
+        // Nothing within if a limit was reached before the question was answered.
+        let mut fewest = |wanted: Verdict, with: &dyn Fn(Threats) -> Ko| -> Option<Option<usize>> {
+            for count in 1..=MOST_THREATS {
+                match verdict(with(Threats::new(count))) {
+                    Verdict::Unknown => return None,
+                    found if found == wanted => return Some(Some(count)),
+                    _ => {}
+                }
+            }
+            Some(None)
         };
         match (attacker, nobody, defender) {
             (Verdict::Unknown, ..) | (_, Verdict::Unknown, _) | (.., Verdict::Unknown) => {
@@ -205,14 +211,14 @@ impl Solver {
                     attacker,
                     ..Ko::NOBODY
                 };
-                Status::KoForAttacker(fewest(Verdict::Unsafe, &with, &mut verdict))
+                fewest(Verdict::Unsafe, &with).map_or(Status::Unknown, Status::KoForAttacker)
             }
             _ => {
                 let with = |defender| Ko {
                     defender,
                     ..Ko::NOBODY
                 };
-                Status::KoForDefender(fewest(Verdict::Safe, &with, &mut verdict))
+                fewest(Verdict::Safe, &with).map_or(Status::Unknown, Status::KoForDefender)
             }
         }
     }

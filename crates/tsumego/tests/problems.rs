@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use go::{Board, BoardSize, Point};
-use tsumego::{Goal, Ko, Limits, Problem, Side, Solver, Status, Verdict, read_problem, verify};
+use tsumego::{
+    Goal, Ko, Limits, Problem, Recipe, Side, Solver, Status, Verdict, generate_problems,
+    read_problem, verify,
+};
 
 fn problem(drawing: &str, target: &[(usize, usize)]) -> Problem {
     let side = drawing.lines().count();
@@ -90,6 +93,34 @@ fn a_ko_is_told_by_the_threats_it_needs() {
     let rank = |verdict| usize::from(verdict == Verdict::Safe);
     assert!(rank(attacker) <= rank(nobody) && rank(nobody) <= rank(defender));
     assert_ne!(status, Status::Unknown);
+}
+
+#[test]
+fn a_limit_never_ends_in_a_wrong_number_of_threats() {
+    let recipe = Recipe {
+        largest: 8,
+        ..Recipe::default()
+    };
+    let mut kos = 0;
+    for made in generate_problems(&recipe, 60) {
+        let status = |limits: Limits| {
+            let problem = &made.problem;
+            Solver::new(problem, limits).status(problem, Side::Attacker)
+        };
+        let whole = status(Limits::default());
+        if !matches!(whole, Status::KoForAttacker(_) | Status::KoForDefender(_)) {
+            continue;
+        }
+        kos += 1;
+        for nodes in (0..12).map(|power| 3 << power) {
+            let found = status(Limits::default().with_nodes(nodes));
+            assert!(
+                found == whole || found == Status::Unknown,
+                "{found} {whole}"
+            );
+        }
+    }
+    assert!(kos > 3, "{kos}");
 }
 
 #[test]

@@ -18,10 +18,19 @@ pub struct Games<D: Discipline> {
     /// What the game counts of them.
     pub summary: D::Summary,
     pub(super) next_number: u64,
-    /// The round the newest game was played in, and the positions of that round.
-    pub(super) round_positions: (u64, usize),
+    /// The round the newest game was played in, and what there is of that round.
+    newest_round: (u64, RoundCount),
     pub(super) window: VecDeque<D::Example>,
     window_size: usize,
+}
+
+/// What was played in a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RoundCount {
+    /// Games.
+    pub(super) games: u64,
+    /// Positions recorded in them.
+    pub(super) positions: usize,
 }
 
 impl<D: Discipline> Games<D> {
@@ -33,7 +42,7 @@ impl<D: Discipline> Games<D> {
             recent: VecDeque::new(),
             summary: D::Summary::default(),
             next_number: 0,
-            round_positions: (0, 0),
+            newest_round: (0, RoundCount::default()),
             window: VecDeque::new(),
             window_size,
         }
@@ -46,10 +55,11 @@ impl<D: Discipline> Games<D> {
         self.count += 1;
         self.next_number = self.next_number.max(number + 1);
         self.positions += examples.len() as u64;
-        if self.round_positions.0 != round {
-            self.round_positions = (round, 0);
+        if self.newest_round.0 != round {
+            self.newest_round = (round, RoundCount::default());
         }
-        self.round_positions.1 += examples.len();
+        self.newest_round.1.games += 1;
+        self.newest_round.1.positions += examples.len();
         for example in examples {
             if self.window.len() == self.window_size {
                 self.window.pop_front();
@@ -61,5 +71,13 @@ impl<D: Discipline> Games<D> {
             self.recent.pop_front();
         }
         self.recent.push_back(game);
+    }
+
+    /// What was played in `round`, which is the newest game's or a later one without games so far.
+    pub(super) fn of_round(&self, round: u64) -> RoundCount {
+        match self.newest_round {
+            (newest, count) if newest == round => count,
+            _ => RoundCount::default(),
+        }
     }
 }

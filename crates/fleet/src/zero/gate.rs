@@ -121,10 +121,13 @@ impl Gate {
     fn verdict(&self, candidate: &str, sprt: &Sprt) -> Verdict {
         let score = self.score(candidate);
         let verdict = sprt.verdict(score);
-        if verdict != Verdict::Open || (self.of(candidate).count() as u32) < sprt.max_games {
+        let Some(limits) = &sprt.limits else {
+            return verdict;
+        };
+        if verdict != Verdict::Open || (self.of(candidate).count() as u32) < limits.max_games {
             return verdict;
         }
-        if score.games() > sprt.min_games && score.winrate() >= sprt.full_length_winrate {
+        if score.games() > limits.min_games && score.winrate() >= limits.full_length_winrate {
             Verdict::Pass
         } else {
             Verdict::Fail
@@ -154,6 +157,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Limits;
 
     fn gate() -> (tempfile::TempDir, Gate) {
         let folder = tempfile::tempdir().unwrap();
@@ -165,7 +169,10 @@ mod tests {
     fn a_match_nobody_wins_comes_to_an_end() {
         let (_folder, mut gate) = gate();
         let sprt = Sprt {
-            max_games: 20,
+            limits: Some(Limits {
+                max_games: 20,
+                ..Limits::default()
+            }),
             ..Sprt::default()
         };
         let stop = AtomicBool::new(false);
@@ -179,8 +186,11 @@ mod tests {
     fn a_match_goes_on_with_the_next_game_after_a_stop() {
         let (folder, mut gate) = gate();
         let sprt = Sprt {
-            min_games: 10,
-            max_games: 40,
+            limits: Some(Limits {
+                min_games: 10,
+                max_games: 40,
+                ..Limits::default()
+            }),
             ..Sprt::default()
         };
         let (stop, numbers) = (AtomicBool::new(false), Mutex::new(Vec::new()));

@@ -17,6 +17,7 @@ use crate::{
         Discipline, Event, Folder, Games, MatchLine, Phase, State, Status, TrainingLine, ZeroError,
         discipline::{Lesson, Table},
         folder::FirstNetwork,
+        games::RoundCount,
         gate::Gate,
     },
 };
@@ -115,7 +116,7 @@ impl<D: Discipline> Run<D> {
     ) -> Result<Event, ZeroError> {
         let event = if self.state.candidate.is_some() {
             self.decide(stop, heard)?
-        } else if self.games.count < self.games_wanted() {
+        } else if self.games_of_round().games < self.games_wanted_of_round() {
             self.play(stop, heard)?
         } else {
             self.train(stop, heard)?
@@ -131,7 +132,7 @@ impl<D: Discipline> Run<D> {
         heard: &(dyn Fn(Status) + Sync),
     ) -> Result<Event, ZeroError> {
         let began = Instant::now();
-        let wanted = self.games_wanted();
+        let (round, wanted) = (self.state.rounds, self.games_wanted_of_round());
         let enough = AtomicBool::new(stop.load(Ordering::Relaxed));
         let before = self.status(Phase::SelfPlay);
         let seconds_before = self.state.seconds.selfplay;
@@ -159,7 +160,8 @@ impl<D: Discipline> Run<D> {
                 games_per_hour: an_hour(games.count, seconds),
                 ..before.clone()
             });
-            if games.count >= wanted || failure.is_some() || stop.load(Ordering::Relaxed) {
+            let is_enough = games.of_round(round).games >= wanted;
+            if is_enough || failure.is_some() || stop.load(Ordering::Relaxed) {
                 enough.store(true, Ordering::Relaxed);
             }
         };
@@ -169,7 +171,7 @@ impl<D: Discipline> Run<D> {
         }
         self.state.seconds.selfplay += began.elapsed().as_secs_f64();
         self.folder.save(&self.state)?;
-        Ok(if self.games.count >= wanted {
+        Ok(if self.games_of_round().games >= wanted {
             Event::Played
         } else {
             Event::Stopped
@@ -185,7 +187,7 @@ impl<D: Discipline> Run<D> {
         let round = self.state.rounds + 1;
         let lesson = Lesson {
             window: &self.games.window,
-            new_positions: self.games.round_positions.1,
+            new_positions: self.games_of_round().positions,
         };
         let status = self.status(Phase::Training);
         let mut observe = |line: &Report<'_>| {
@@ -279,9 +281,17 @@ impl<D: Discipline> Run<D> {
         }
     }
 
-    fn games_wanted(&self) -> u64 {
+    fn games_of_round(&self) -> RoundCount {
+        self.games.of_round(self.state.rounds)
+    }
+
+    /// How many games the present round has before it trains. Past rounds had what the settings said then.
+    fn games_wanted_of_round(&self) -> u64 {
         let pace = D::pace(&self.settings);
-        pace.first_games + pace.games * self.state.rounds
+        match self.state.rounds {
+            0 => pace.first_games,
+            _ => pace.games,
+        }
     }
 
     fn status(&self, phase: Phase) -> Status {
@@ -289,11 +299,14 @@ impl<D: Discipline> Run<D> {
             "" => NO_NETWORK,
             name => name,
         };
+        let missing = self
+            .games_wanted_of_round()
+            .saturating_sub(self.games_of_round().games);
         Status {
             phase,
             round: self.state.rounds,
             games: self.games.count,
-            games_wanted: self.games_wanted(),
+            games_wanted: self.games.count + missing,
             positions: self.games.positions,
             games_per_hour: an_hour(self.games.count, self.state.seconds.selfplay),
             best: best.chars().take(SHORT_NAME).collect(),

@@ -69,12 +69,15 @@ fn positive(request: &Request, index: usize) -> Option<u32> {
 }
 
 pub fn time_left(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
-    let (Some(left), Some(stones)) = (number(request, 1), number(request, 2)) else {
+    // Clients count parts of a second, and below nothing where the network was slow.
+    let left = number(request, 1).filter(|left: &f64| left.abs() <= MOST_SECONDS);
+    let (Some(left), Some(stones)) = (left, number(request, 2)) else {
         return Ok(Answer::failure(SYNTAX));
     };
     let Some(color) = color(request, 0) else {
         return Ok(Answer::failure("Color in time adjust not understood."));
     };
-    engine.player.set_time_left(color, seconds(left), stones);
+    let left = (left * CENTISECONDS_PER_SECOND as f64) as Centiseconds;
+    engine.player.set_time_left(color, left, stones);
     Ok(Answer::ok(""))
 }

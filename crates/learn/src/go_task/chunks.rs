@@ -62,6 +62,25 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, DataError> {
     Ok(files)
 }
 
+/// Files to learn from, and a share kept out for tests. Which ones follows from their names alone, so that none changes
+/// sides when others are added; at least one is on each side where there are two.
+pub fn split(mut files: Vec<PathBuf>, test_share: f64) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    if test_share <= 0.0 || files.len() < 2 {
+        return (files, Vec::new());
+    }
+    files.sort_by_cached_key(|file| (hash_of_name(file), file.clone()));
+    let limit = (test_share.min(1.0) * u64::MAX as f64) as u64;
+    let kept_out = files.partition_point(|file| hash_of_name(file) < limit);
+    let train = files.split_off(kept_out.clamp(1, files.len() - 1));
+    (train, files)
+}
+
+fn hash_of_name(file: &Path) -> u64 {
+    let name = file.file_name().unwrap_or_default().as_encoded_bytes();
+    name.iter()
+        .fold(0, |hash, &byte| mix(hash ^ u64::from(byte)))
+}
+
 /// Every good record of a chunk file; bad ones are counted.
 pub fn read_file(
     path: &Path,
@@ -163,9 +182,19 @@ impl ChunkStream {
         }
     }
 
-    /// Goes on after that many files.
-    pub fn seek(&mut self, files_read: u64) {
-        self.files_read = files_read;
+    /// The number of files.
+    pub fn files(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Goes on after that many files; with the next round if there are no longer as many of them as there were.
+    pub fn seek(&mut self, files_read: u64, of: Option<u64>) {
+        let round = self.files.len() as u64;
+        self.files_read = match of {
+            Some(of) if of != round => files_read.next_multiple_of(round),
+            _ => files_read,
+        };
+        let files_read = self.files_read;
         self.random = Xoshiro256PlusPlus::seed_from_u64(mix(files_read ^ 0x5eed));
         self.buffer.clear();
     }

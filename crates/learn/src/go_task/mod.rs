@@ -300,15 +300,7 @@ fn open_chunks(
     size: BoardSize,
     seed: u64,
 ) -> Result<(Source, LoadReport), DataError> {
-    let mut files = chunks::find(&data.chunks)?;
-    // At least one file each way; with a single file both read it.
-    let kept_out =
-        ((files.len() as f64 * data.test_share).ceil() as usize).min(files.len().saturating_sub(1));
-    let order = Shuffle::new(files.len() as u64, mix(seed));
-    let test_files: Vec<PathBuf> = (0..kept_out as u64)
-        .map(|place| files[order.at(place) as usize].clone())
-        .collect();
-    files.retain(|file| !test_files.contains(file));
+    let (files, test_files) = chunks::split(chunks::find(&data.chunks)?, data.test_share);
     let mut report = LoadReport::default();
     let mut test = Vec::new();
     for file in &test_files {
@@ -438,7 +430,9 @@ impl Task for GoTask {
     fn position(&self) -> serde_json::Value {
         match &self.source {
             Source::Games { .. } | Source::Memory { .. } => serde_json::Value::Null,
-            Source::Chunks { stream, .. } => json!({ "files": stream.files_read }),
+            Source::Chunks { stream, .. } => {
+                json!({ "files": stream.files_read, "of": stream.files() })
+            }
         }
     }
 
@@ -446,7 +440,7 @@ impl Task for GoTask {
         if let (Source::Chunks { stream, .. }, Some(files)) =
             (&mut self.source, position["files"].as_u64())
         {
-            stream.seek(files);
+            stream.seek(files, position["of"].as_u64());
         }
     }
 }

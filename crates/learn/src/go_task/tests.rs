@@ -310,6 +310,26 @@ fn a_run_given_more_steps_averages_the_last_of_them_alone() {
 }
 
 #[test]
+fn chunks_stay_on_their_side_when_others_are_added() {
+    let names = |count: usize| -> Vec<_> {
+        (0..count)
+            .map(|n| Path::new("games").join(format!("{n:06}.txt.gz")))
+            .collect()
+    };
+    for (share, count) in [(0.03, 100), (0.03, 2), (0.5, 7)] {
+        let (train, test) = chunks::split(names(count), share);
+        assert_eq!(train.len() + test.len(), count);
+        assert!(!train.is_empty() && !test.is_empty());
+        let (_, later) = chunks::split(names(3 * count), share);
+        assert!(train.iter().all(|file| !later.contains(file)));
+    }
+    let (_, test) = chunks::split(names(2000), 0.1);
+    assert!((150..250).contains(&test.len()), "{}", test.len());
+    assert_eq!(chunks::split(names(1), 0.5).1.len(), 0);
+    assert_eq!(chunks::split(names(9), 0.0).1.len(), 0);
+}
+
+#[test]
 fn a_damaged_checkpoint_is_refused_with_its_name() {
     let folder = folder_of_games(9, 5);
     let settings = settings(9, 0, 4, folder.path());

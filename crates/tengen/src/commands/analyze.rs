@@ -99,6 +99,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
 
     let graph = winrate_svg(&review, &title(&tree), args.marks);
     review.annotate(&mut tree, args.marks);
+    let root = tree.root();
+    // The record may have been in another encoding; the text is written in this one.
+    tree.set_text(root, "CA", "UTF-8");
     write(&output, tree.to_string().as_bytes())?;
     write(&picture, graph.as_bytes())?;
     let text = if args.json {

@@ -10,13 +10,15 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use fleet::{Contest, Elo, Entry, Played, Rules, Score, Sprt, Verdict};
-use go::{BoardSize, Komi, Move, sgf};
+use fleet::{Contest, Contestant, Elo, Entry, Outcome, Rules, Score, Sprt, Verdict};
+use go::{BoardSize, Game, Komi, Move, sgf};
 
 use crate::interrupt;
 
 /// Options that make a network a match player: no thinking on the opponent's time, one thread a game.
 const PLAYER_OPTIONS: &str = "--noponder --threads 1 --quiet";
+/// Digits of a network's hash that tell it from every other.
+const HASH_DIGITS: usize = 16;
 /// GNU Go removes dead stones before it counts.
 const GNU_GO: &str = "gnugo --mode gtp --chinese-rules --level 1";
 
@@ -24,7 +26,8 @@ const GNU_GO: &str = "gnugo --mode gtp --chinese-rules --level 1";
 ///
 /// A player is a network file, or the command line of a program that speaks GTP. Colours
 /// alternate, every opening is played from both sides, and with --dir each game is kept as an
-/// SGF file and the match can be continued after an interruption by the same command.
+/// SGF file and the match can be continued after an interruption by the same command. Another
+/// match is refused in that folder; only --games, --jobs, --patience and --sprt may change.
 ///
 /// Example: tengen match new.txt.gz best.txt.gz --visits 200 --sprt 0:35 --dir runs/gate
 #[derive(clap::Args)]
@@ -52,7 +55,8 @@ pub struct Args {
     /// Games at once.
     #[arg(long, default_value_t = 1)]
     jobs: usize,
-    /// Stop when a sequential test decides between these two Elo differences.
+    /// Stop when a sequential test decides between these two Elo differences (5 % errors); at the limit
+    /// of games it may be undecided.
     #[arg(long, value_name = "LOW:HIGH", allow_hyphen_values = true)]
     sprt: Option<String>,
     /// SGF file whose games give the openings.
@@ -71,7 +75,7 @@ pub struct Args {
     /// Without this option, gnugo if it is installed.
     #[arg(long, value_name = "COMMAND")]
     scorer: Option<String>,
-    /// Folder for the log (match.jsonl) and the games.
+    /// Folder for the log (match.jsonl), what the match is about (match.json) and the games.
     #[arg(long, value_name = "FOLDER")]
     dir: Option<PathBuf>,
     /// Print the result as one line of JSON.
@@ -82,22 +86,24 @@ pub struct Args {
 /// Plays the match.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let contest = contest(&args)?;
-    if let Some(dir) = &args.dir {
-        fs::create_dir_all(dir)
-            .with_context(|| format!("cannot create the folder {}", dir.display()))?;
-    }
     let bar = progress_bar(args.games);
     let stop = interrupt::stop_flag()?;
     let failed_file = AtomicBool::new(false);
-    let score = contest.run(stop, |entry, played, score| {
+    let outcome = contest.run(stop, |entry, played, score| {
         bar.inc(1);
         bar.set_message(score.to_string());
         if !args.json && played.is_some() {
             bar.suspend(|| println!("{}", game_line(entry, score)));
         }
-        if let (Some(dir), Some(played)) = (&args.dir, played)
-            && write_sgf(dir, &args, entry, played).is_err()
-        {
+        let Some(dir) = &args.dir else {
+            return;
+        };
+        let file = dir.join(format!("{:04}.sgf", entry.number));
+        let written = match played {
+            Some(played) => write_sgf(&file, &args, entry, &played.game),
+            None => restore_sgf(&file, &args, entry, &contest.rules),
+        };
+        if written.is_err() {
             failed_file.store(true, Ordering::Relaxed);
         }
     })?;
@@ -105,7 +111,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if failed_file.load(Ordering::Relaxed) {
         eprintln!("tengen: some games could not be written as SGF; their moves are in match.jsonl");
     }
-    report(&args, &contest, score)?;
+    report(&args, &contest, outcome)?;
+    if !outcome.is_finished {
+        return Ok(ExitCode::from(interrupt::EXIT_INTERRUPTED));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -133,26 +142,27 @@ fn contest(args: &Args) -> anyhow::Result<Contest> {
         games: args.games,
         jobs: args.jobs,
         patience: Duration::from_secs(args.patience),
-        sprt: args
-            .sprt
-            .as_deref()
-            .map(|bounds| sprt(bounds, args.games))
-            .transpose()?,
+        sprt: args.sprt.as_deref().map(sprt).transpose()?,
         openings: args
             .openings
             .as_deref()
             .map(|path| openings(path, size, args.opening_moves))
             .transpose()?
             .unwrap_or_default(),
-        log: args.dir.as_ref().map(|dir| dir.join("match.jsonl")),
+        dir: args.dir.clone(),
     })
 }
 
-/// A network file becomes this program playing with it.
-fn player(text: &str, visits: u64) -> anyhow::Result<String> {
+/// A network file becomes this program playing with it. Its name tells the network by what is in the
+/// file, so that a match does not go on with another one of the same name.
+fn player(text: &str, visits: u64) -> anyhow::Result<Contestant> {
     if !Path::new(text).is_file() || is_executable(Path::new(text)) {
-        return Ok(text.to_owned());
+        return Ok(Contestant {
+            name: text.to_owned(),
+            command: text.to_owned(),
+        });
     }
+    let hash = net::file::sha256(Path::new(text))?;
     let program = std::env::current_exe().context("cannot find the path of this program")?;
     let program = program
         .to_str()
@@ -166,7 +176,13 @@ fn player(text: &str, visits: u64) -> anyhow::Result<String> {
         text,
     ]
     .map(quote);
-    Ok(format!("{} {PLAYER_OPTIONS}", words.join(" ")))
+    Ok(Contestant {
+        name: format!(
+            "{text} ({}, {visits} visits)",
+            &hash[..HASH_DIGITS.min(hash.len())]
+        ),
+        command: format!("{} {PLAYER_OPTIONS}", words.join(" ")),
+    })
 }
 
 fn quote(word: &str) -> String {
@@ -196,7 +212,7 @@ fn scorer(choice: Option<&str>) -> Option<String> {
     }
 }
 
-fn sprt(bounds: &str, games: usize) -> anyhow::Result<Sprt> {
+fn sprt(bounds: &str) -> anyhow::Result<Sprt> {
     let parsed = bounds
         .split_once(':')
         .and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
@@ -207,13 +223,7 @@ fn sprt(bounds: &str, games: usize) -> anyhow::Result<Sprt> {
         low < high,
         "--sprt {bounds}: the first difference must be the smaller one"
     );
-    let max_games = u32::try_from(games).context("--games is too large")?;
-    Ok(Sprt {
-        elo_fail: Elo(low),
-        elo_pass: Elo(high),
-        max_games,
-        ..Sprt::default()
-    })
+    Ok(Sprt::between(Elo(low), Elo(high)))
 }
 
 fn openings(path: &Path, size: BoardSize, moves: usize) -> anyhow::Result<Vec<Vec<Move>>> {
@@ -265,23 +275,32 @@ fn game_line(entry: &Entry, score: Score) -> String {
     )
 }
 
-fn write_sgf(dir: &Path, args: &Args, entry: &Entry, played: &Played) -> std::io::Result<()> {
+/// A game that was logged just before a crash may lack its file.
+fn restore_sgf(file: &Path, args: &Args, entry: &Entry, rules: &Rules) -> std::io::Result<()> {
+    if file.exists() {
+        return Ok(());
+    }
+    match entry.replay(rules) {
+        Some(game) => write_sgf(file, args, entry, &game),
+        None => Err(std::io::ErrorKind::InvalidData.into()),
+    }
+}
+
+fn write_sgf(file: &Path, args: &Args, entry: &Entry, game: &Game) -> std::io::Result<()> {
     let (black, white) = if entry.first_is_black {
         (&args.first, &args.second)
     } else {
         (&args.second, &args.first)
     };
-    let mut tree = sgf::Tree::from_game(&played.game);
+    let mut tree = sgf::Tree::from_game(game);
     for (name, text) in [("PB", black), ("PW", white), ("RE", &entry.result)] {
         tree.set_text(tree.root(), name, text);
     }
-    fleet::write_whole(
-        &dir.join(format!("{:04}.sgf", entry.number)),
-        tree.to_string().as_bytes(),
-    )
+    fleet::write_whole(file, tree.to_string().as_bytes())
 }
 
-fn report(args: &Args, contest: &Contest, score: Score) -> anyhow::Result<()> {
+fn report(args: &Args, contest: &Contest, outcome: Outcome) -> anyhow::Result<()> {
+    let score = outcome.score;
     let (low, elo, high) = score.elo();
     let verdict = contest.sprt.map(|_| contest.verdict(score));
     if args.json {
@@ -298,13 +317,24 @@ fn report(args: &Args, contest: &Contest, score: Score) -> anyhow::Result<()> {
         return Ok(());
     }
     println!("first player won {score}, Elo {elo} ({low}..{high})");
-    match verdict {
-        Some(Verdict::Pass) => println!("test passed: the first player is stronger"),
-        Some(Verdict::Fail) => {
-            println!("test failed: the first player is not shown to be stronger")
-        }
-        Some(Verdict::Open) => println!("test undecided"),
-        None => {}
+    if let Some(sprt) = contest.sprt {
+        println!("{}", verdict_line(&sprt, score));
+    }
+    if !outcome.is_finished {
+        let next = match args.dir {
+            Some(_) => "; the same command goes on",
+            None => "",
+        };
+        println!("stopped before the end{next}");
     }
     Ok(())
+}
+
+fn verdict_line(sprt: &Sprt, score: Score) -> String {
+    let (low, high) = (sprt.elo_fail, sprt.elo_pass);
+    match sprt.verdict(score) {
+        Verdict::Pass => format!("test passed: the score speaks for {high} Elo, against {low}"),
+        Verdict::Fail => format!("test failed: the score speaks for {low} Elo, against {high}"),
+        Verdict::Open => format!("test undecided between {low} and {high} Elo"),
+    }
 }

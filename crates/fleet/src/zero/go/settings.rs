@@ -4,7 +4,7 @@ use go_player::selfplay::SelfPlay;
 use net::leela::BOARD_SIZES;
 use serde::{Deserialize, Serialize};
 
-use crate::{Elo, Sprt, zero::BadSetting};
+use crate::{Elo, Limits, Sprt, zero::BadSetting};
 
 /// Everything that can be chosen about a run; see [`TEMPLATE`] for what each part does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -139,9 +139,11 @@ impl GatePart {
         Sprt {
             elo_fail: Elo(self.elo[0]),
             elo_pass: Elo(self.elo[1]),
-            min_games: self.min_games,
-            max_games: self.max_games,
-            full_length_winrate: self.pass_share,
+            limits: Some(Limits {
+                min_games: self.min_games,
+                max_games: self.max_games,
+                full_length_winrate: self.pass_share,
+            }),
             ..Sprt::default()
         }
     }

@@ -5,7 +5,7 @@ use mario_player::lineup::Kind;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Elo, Sprt,
+    Elo, Limits, Sprt,
     zero::{BadSetting, Pace},
 };
 
@@ -179,9 +179,11 @@ impl GatePart {
         Sprt {
             elo_fail: Elo(self.elo[0]),
             elo_pass: Elo(self.elo[1]),
-            min_games: self.min_deals,
-            max_games: self.max_deals,
-            full_length_winrate: self.pass_share,
+            limits: Some(Limits {
+                min_games: self.min_deals,
+                max_games: self.max_deals,
+                full_length_winrate: self.pass_share,
+            }),
             ..Sprt::default()
         }
     }

@@ -1,9 +1,9 @@
-use std::sync::Mutex;
+use std::{path::Path, sync::Mutex};
 
 use mario::record::RecordEnd;
 
 use super::*;
-use crate::zero::{Folder, MatchLine};
+use crate::zero::{Event, Folder, MarioRun, MatchLine};
 
 fn settings() -> MarioSettings {
     toml::from_str(
@@ -109,4 +109,79 @@ fn the_page_shows_rounds_and_games() {
     assert_eq!(page.matches("</script>").count(), 1);
     assert!(page.contains("Dr. Mario, levels 0 to 1"));
     assert!(page.contains("\"boards\":[\"") && page.contains("Games of self-play won"));
+}
+
+/// A run so small that a round takes a moment, with these numbers of games.
+fn small_run(dir: &Path, first_games: u64, games: u64) -> MarioRun {
+    let settings = format!(
+        "levels = [0, 0]
+        blocks = 1
+        filters = 8
+        [round0]
+        player = 'round0'
+        playouts = 20
+        games = {first_games}
+        passes = 1.0
+        [selfplay]
+        at_once = 2
+        games = {games}
+        simulations = 4
+        quick_simulations = 2
+        considered = 2
+        [training]
+        window = 400
+        passes = 1.0
+        batch = 16
+        threads = 1"
+    );
+    std::fs::write(dir.join("settings.toml"), settings).unwrap();
+    MarioRun::open(dir, str::to_owned).unwrap()
+}
+
+#[test]
+fn a_changed_number_of_games_counts_from_the_present_round() {
+    let folder = tempfile::tempdir().unwrap();
+    let step = |run: &mut MarioRun| run.step(&AtomicBool::new(false), &|_| {}).unwrap();
+    let mut run = small_run(folder.path(), 2, 2);
+    assert_eq!(step(&mut run), Event::Played);
+    let begun = run.games();
+    drop(run);
+
+    // More games are played of a round that has too few now.
+    let mut run = small_run(folder.path(), begun + 2, 2);
+    assert_eq!(step(&mut run), Event::Played);
+    assert!(run.games() >= begun + 2);
+    assert!(matches!(step(&mut run), Event::Trained(_)));
+    assert!(matches!(step(&mut run), Event::Decided(_)));
+    let first_round = run.games();
+    drop(run);
+
+    // The past round was long enough for the settings of its time.
+    let mut run = small_run(folder.path(), 1000, 2);
+    assert_eq!(step(&mut run), Event::Played);
+    let both = run.games();
+    assert!(
+        (first_round + 2..first_round + 100).contains(&both),
+        "{both}"
+    );
+    drop(run);
+
+    // Nor does a past round's surplus count for the present one.
+    let mut run = small_run(folder.path(), 1, both - first_round + 1);
+    assert_eq!(step(&mut run), Event::Played);
+    assert!(run.games() > both);
+    assert!(matches!(step(&mut run), Event::Trained(_)));
+}
+
+#[test]
+fn a_round_without_games_has_no_new_positions() {
+    let mut all = Games::<DrMario>::new(100);
+    for game in games(&settings(), 2) {
+        all.add(game);
+    }
+    let first = all.of_round(0);
+    assert_eq!(first.games, all.count);
+    assert_eq!(first.positions as u64, all.positions);
+    let second = all.of_round(1);
+    assert_eq!((second.games, second.positions), (0, 0));
 }

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use learn::device::{Device, Engine};
 use learn::lock::LockedFolder;
 use learn::settings::{self, TrainSettings};
-use learn::trainer::{Task, name};
+use learn::trainer::{self, Task, name};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -135,6 +135,8 @@ impl Common {
         engine: Option<Box<dyn Engine>>,
     ) -> anyhow::Result<ExitCode> {
         let folder = LockedFolder::take(&self.out)?;
+        // A refused option must not replace the settings with which the training can go on.
+        trainer::check(task, training, &folder)?;
         settings::write(&self.out.join(name::SETTINGS), settings)?;
         progress::train(task, training, &folder, engine, self.json)?;
         Ok(ExitCode::SUCCESS)

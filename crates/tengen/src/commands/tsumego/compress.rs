@@ -8,7 +8,7 @@ use net::compact::{self, Precision};
 use rayon::prelude::*;
 use tsumego::{FeatureSet, SafetyNet, Score, compress, compress_rows};
 
-use super::files::{for_each_positions, write_whole};
+use super::files::{LeftOut, for_each_positions, write_whole};
 
 /// Round a network's weights to a few bits.
 ///
@@ -64,7 +64,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 .with_context(|| args.network.display().to_string())?;
             nets.push((net, Score::default()));
         }
-        for_each_positions(&args.positions, &mut |positions| {
+        let planes = nets[0].0.feature_set();
+        let mut left_out = LeftOut::default();
+        for_each_positions(&args.positions, &mut |mut positions| {
+            left_out.what_cannot_be_shown(&mut positions, planes);
             for (net, score) in &mut nets {
                 let answers: Vec<bool> = positions
                     .par_iter()
@@ -76,6 +79,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             }
             Ok(())
         })?;
+        left_out.report();
         println!("bits | error\n---- | -----");
         for (bits, (_, score)) in TABLE.into_iter().zip(&nets) {
             let name = match bits {

@@ -12,7 +12,7 @@ use tsumego::{
     StoneDifference, canonical_name, expand_tree, generate_problems, grow_tree,
 };
 
-use super::files::{exit_code, for_each_positions};
+use super::files::{LeftOut, exit_code, for_each_positions};
 use crate::commands::terminal::spinner;
 
 /// Ask a network about labelled positions: error by size, balanced accuracy, speed.
@@ -68,7 +68,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut all = Score::default();
     let mut seconds = 0.0;
     let bar = spinner("positions");
+    let mut left_out = LeftOut::default();
     let mut ask = |mut positions: Vec<LabelledPosition>| {
+        left_out.what_cannot_be_shown(&mut positions, net.feature_set());
         if let Some(share) = args.held_out {
             positions.retain(|p| Split::ByProblem.is_test(p, share, args.seed));
         }
@@ -96,6 +98,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         for_each_positions(&args.paths, &mut ask)?
     };
     bar.finish_and_clear();
+    left_out.report();
     let control = control.score();
     let a_second = all.count() as f64 / seconds;
     if args.json {

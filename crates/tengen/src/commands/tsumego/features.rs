@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde_json::json;
 use tsumego::{FeatureSet, features};
 
-use super::files::{exit_code, read_positions, write_whole};
+use super::files::{LeftOut, exit_code, read_positions, write_whole};
 use crate::commands::terminal::progress;
 
 /// Compute feature planes: one JSON object a line, as the original's files hold.
@@ -28,7 +28,9 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let (positions, failed) = read_positions(&args.paths)?;
+    let (mut positions, failed) = read_positions(&args.paths)?;
+    let mut left_out = LeftOut::default();
+    left_out.what_cannot_be_shown(&mut positions, args.planes);
     let bar = progress(positions.len(), "positions");
     let mut lines = String::new();
     for position in &positions {
@@ -45,6 +47,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         bar.inc(1);
     }
     bar.finish_and_clear();
+    left_out.report();
     write_whole(&args.out, lines.as_bytes())?;
     println!("{} positions in {}", positions.len(), args.out.display());
     Ok(exit_code(failed))

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::{Context, anyhow, bail};
 use go::sgf::{self, Tree};
 use rayon::prelude::*;
-use tsumego::{LabelledPosition, Piece, labelled_positions, pieces};
+use tsumego::{FeatureSet, LabelledPosition, Piece, labelled_positions, pieces};
 
 use crate::commands::{EXIT_BAD_INPUT, sentence};
 
@@ -46,6 +46,29 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Positions left out because planes that do not say who starts cannot show them.
+#[derive(Default)]
+pub struct LeftOut(usize);
+
+impl LeftOut {
+    /// Takes out what the planes cannot show: the same planes would have both answers.
+    pub fn what_cannot_be_shown(&mut self, positions: &mut Vec<LabelledPosition>, set: FeatureSet) {
+        let before = positions.len();
+        positions.retain(|position| set.can_show(position.first));
+        self.0 += before - positions.len();
+    }
+
+    /// Says how many there were, if any.
+    pub fn report(&self) {
+        if self.0 > 0 {
+            let count = self.0;
+            eprintln!(
+                "left out {count}: the defender starts, which these planes do not show; 14-first and tengen do"
+            );
+        }
+    }
 }
 
 /// A game and where it was found.

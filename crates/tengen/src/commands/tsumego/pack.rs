@@ -10,7 +10,7 @@ use flate2::{Compression, write::GzEncoder};
 use rayon::prelude::*;
 use tsumego::{FeatureSet, Split, example, tfrecord::write_record};
 
-use super::files::{WholeFile, exit_code, for_each_positions, sgf_files};
+use super::files::{LeftOut, WholeFile, exit_code, for_each_positions, sgf_files};
 use crate::commands::terminal::spinner;
 
 /// Pack labelled positions into main.tfrecords and test.tfrecords.
@@ -61,7 +61,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Part::create(&args, "test.tfrecords")?,
     ];
     let bar = spinner("positions");
-    let failed = for_each_positions(&args.paths, &mut |positions| {
+    let mut left_out = LeftOut::default();
+    let failed = for_each_positions(&args.paths, &mut |mut positions| {
+        left_out.what_cannot_be_shown(&mut positions, args.planes);
         let records: Vec<Option<(bool, Vec<u8>)>> = positions
             .par_iter()
             .map(|position| {
@@ -81,6 +83,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Ok(())
     })?;
     bar.finish_and_clear();
+    left_out.report();
     for part in parts {
         part.finish()?;
     }
