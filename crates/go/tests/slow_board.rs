@@ -347,10 +347,10 @@ fn who_has_taken_a_ko_may_fill_it() {
         Move::Play(point) => point,
         Move::Pass => unreachable!("a vertex"),
     });
-    board.play(taker, Color::White);
+    let _ = board.play(taker, Color::White);
     assert_eq!(board.check(taken, Color::Black), Err(Illegal::Ko));
     assert_eq!(board.check(taken, Color::White), Ok(()));
-    board.play(taken, Color::White);
+    let _ = board.play(taken, Color::White);
     assert_eq!(board.ko_point(), None);
 }
 
