@@ -3,8 +3,11 @@
 use std::{
     io::{BufRead, BufReader, Write},
     path::Path,
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
-    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{Receiver, RecvTimeoutError, channel},
+    },
     time::Duration,
 };
 
@@ -25,12 +28,14 @@ pub enum ProgramError {
         source: std::io::Error,
     },
     /// It ended, or closed a pipe, in the middle of a conversation.
-    #[error("{program:?} stopped while answering {command:?}")]
+    #[error("{program:?} stopped while answering {command:?}; its last words: {last_words}")]
     Stopped {
         /// The first word of the command.
         program: String,
         /// The command it had been sent.
         command: String,
+        /// The last line it wrote on its standard error.
+        last_words: String,
     },
     /// It neither answered nor ended.
     #[error("{program:?} has not answered {command:?} for {seconds} s")]
@@ -60,6 +65,7 @@ pub struct Program {
     child: Child,
     input: Option<ChildStdin>,
     answers: Receiver<String>,
+    last_words: LastWords,
     patience: Duration,
 }
 
@@ -82,12 +88,13 @@ impl Program {
             .args(&words[1..])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+            .stderr(Stdio::piped());
         // Ctrl-C is for us: we end the program when its game is over. If we end at once, so does its input, and it quits.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().map_err(start)?;
-        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(input), Some(output), Some(errors)) = pipes else {
             return Err(start(std::io::Error::other("no pipe to it")));
         };
         let (sender, answers) = channel();
@@ -105,6 +112,7 @@ impl Program {
             child,
             input: Some(input),
             answers,
+            last_words: LastWords::of(errors),
             patience: PATIENCE,
         })
     }
@@ -146,12 +154,17 @@ impl Program {
             let written = writeln!(input, "{command}");
             written.and_then(|()| input.flush()).is_ok()
         });
+        let stopped = |program, command| ProgramError::Stopped {
+            program,
+            command,
+            last_words: self.last_words.wait(),
+        };
         if !told {
-            return Err(ProgramError::Stopped { program, command });
+            return Err(stopped(program, command));
         }
         match self.answers.recv_timeout(self.patience) {
             Ok(answer) => Ok(answer),
-            Err(RecvTimeoutError::Disconnected) => Err(ProgramError::Stopped { program, command }),
+            Err(RecvTimeoutError::Disconnected) => Err(stopped(program, command)),
             Err(RecvTimeoutError::Timeout) => {
                 // It would not hear `quit` either.
                 self.input = None;
@@ -162,6 +175,45 @@ impl Program {
                     seconds: self.patience.as_secs(),
                 })
             }
+        }
+    }
+}
+
+/// The last line that is not empty of what a program writes for people to read.
+struct LastWords {
+    line: Arc<Mutex<String>>,
+    ended: Receiver<()>,
+}
+
+/// How long a program that has closed one pipe may take to close the other.
+const LAST_BREATH: Duration = Duration::from_secs(1);
+
+impl LastWords {
+    /// Listens, so that the program never waits for a reader, until it has gone.
+    fn of(errors: ChildStderr) -> LastWords {
+        let line = Arc::new(Mutex::new(String::new()));
+        let (until_the_end, ended) = channel();
+        let heard = Arc::clone(&line);
+        std::thread::spawn(move || {
+            let _until_the_end = until_the_end;
+            for bytes in BufReader::new(errors).split(b'\n').map_while(Result::ok) {
+                let text = String::from_utf8_lossy(&bytes);
+                if !text.trim().is_empty() {
+                    let mut last = heard.lock().unwrap_or_else(PoisonError::into_inner);
+                    text.trim().clone_into(&mut last);
+                }
+            }
+        });
+        LastWords { line, ended }
+    }
+
+    /// The words of a program that has gone.
+    fn wait(&self) -> String {
+        let _ = self.ended.recv_timeout(LAST_BREATH);
+        let line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
+        match line.is_empty() {
+            true => "none".to_owned(),
+            false => line.clone(),
         }
     }
 }
@@ -242,6 +294,17 @@ mod tests {
             program.ask("name"),
             Err(ProgramError::Stopped { .. })
         ));
+    }
+
+    #[test]
+    fn a_program_that_ends_is_quoted() {
+        let script = "echo loading >&2; echo there is no such network >&2; echo >&2";
+        let mut program = Program::start(&format!("sh -c '{script}'")).unwrap();
+        let error = program.ask("name").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            r#""sh" stopped while answering "name"; its last words: there is no such network"#
+        );
     }
 
     #[test]
