@@ -101,11 +101,9 @@ impl SlowBoard {
         if self.stones[at].is_some() {
             return Err(Illegal::Occupied);
         }
-        // Retaking takes a stone; filling one's own ko does not.
-        if self.ko == Some(at) && self.clone().play(at, color).0 > 0 {
-            return Err(Illegal::Ko);
-        }
         match self.clone().play(at, color) {
+            // Retaking takes a stone; filling one's own ko does not.
+            (1.., _) if self.ko == Some(at) => Err(Illegal::Ko),
             (_, true) => Err(Illegal::Suicide),
             _ => Ok(()),
         }

@@ -77,21 +77,28 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned()
 }
 
+/// Two players in a folder and a match between them that thinks about its first move.
+fn thinking_match(folder: &Path) -> ([PathBuf; 2], PathBuf, Child) {
+    let players = ["first", "second"].map(|name| slow_player(folder, name));
+    let dir = folder.join("match");
+    let [first, second] = &players;
+    let child = play(&dir, [first, second], 2).spawn().unwrap();
+    wait_until("a move", || notes(first, "thinking") > 0);
+    (players, dir, child)
+}
+
+fn expect_interruption(child: Child) {
+    let output = child.wait_with_output().unwrap();
+    let code = output.status.code();
+    assert_eq!(code, Some(EXIT_INTERRUPTED), "{}", text(&output));
+}
+
 #[test]
 fn control_c_lets_the_game_under_way_end_and_the_match_goes_on_later() {
     let folder = tempfile::tempdir().unwrap();
-    let [first, second] = ["first", "second"].map(|name| slow_player(folder.path(), name));
-    let dir = folder.path().join("match");
-    let child = play(&dir, [&first, &second], 2).spawn().unwrap();
-    wait_until("a move", || notes(&first, "thinking") > 0);
+    let ([first, second], dir, child) = thinking_match(folder.path());
     press_control_c(&child);
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(
-        output.status.code(),
-        Some(EXIT_INTERRUPTED),
-        "{}",
-        text(&output)
-    );
+    expect_interruption(child);
     let log = || fs::read_to_string(dir.join("match.jsonl")).unwrap();
     assert_eq!(log().lines().count(), 1);
     assert_eq!(
@@ -125,27 +132,18 @@ fn control_c_lets_the_game_under_way_end_and_the_match_goes_on_later() {
 #[test]
 fn the_second_control_c_leaves_no_player_behind() {
     let folder = tempfile::tempdir().unwrap();
-    let [first, second] = ["first", "second"].map(|name| slow_player(folder.path(), name));
-    let dir = folder.path().join("match");
-    let child = play(&dir, [&first, &second], 2).spawn().unwrap();
-    wait_until("a move", || notes(&first, "thinking") > 0);
+    let (players, dir, child) = thinking_match(folder.path());
     press_control_c(&child);
     // Two signals at the same moment may count as one.
     thread::sleep(Duration::from_millis(200));
     press_control_c(&child);
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(
-        output.status.code(),
-        Some(EXIT_INTERRUPTED),
-        "{}",
-        text(&output)
-    );
+    expect_interruption(child);
     assert!(
         fs::read_to_string(dir.join("match.jsonl"))
             .unwrap()
             .is_empty()
     );
-    for player in [&first, &second] {
+    for player in &players {
         wait_until("the end of a player", || notes(player, "gone") == 1);
     }
 }

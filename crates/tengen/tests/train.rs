@@ -1,11 +1,12 @@
 //! Trainings as a user runs them: from data to a network, interrupted at any moment.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-fn tengen(arguments: &[&str]) -> Command {
+fn tengen(arguments: &[impl AsRef<OsStr>]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tengen"));
     command.args(arguments);
     command
@@ -108,14 +109,20 @@ fn a_training_killed_again_and_again_ends_where_an_undisturbed_one_does() {
     }
 }
 
+/// Arguments of a training of one step in the folder `run` beside its games.
+fn short_training(folder: &Path) -> (Vec<String>, PathBuf) {
+    let (games, out) = (folder.join("games"), folder.join("run"));
+    fs::create_dir(&games).unwrap();
+    write_games(&games);
+    let settings = write_settings(folder, 1);
+    let arguments = arguments(games.to_str().unwrap(), out.to_str().unwrap(), &settings);
+    (arguments.iter().map(ToString::to_string).collect(), out)
+}
+
 #[test]
 fn two_trainings_do_not_share_a_folder() {
     let folder = tempfile::tempdir().unwrap();
-    let (games, out) = (folder.path().join("games"), folder.path().join("run"));
-    fs::create_dir(&games).unwrap();
-    write_games(&games);
-    let settings = write_settings(folder.path(), 1);
-    let arguments = arguments(games.to_str().unwrap(), out.to_str().unwrap(), &settings);
+    let (arguments, out) = short_training(folder.path());
     let first = learn::lock::LockedFolder::take(&out).unwrap();
     let refused = tengen(&arguments).output().unwrap();
     let said = String::from_utf8(refused.stderr).unwrap();
@@ -129,11 +136,7 @@ fn two_trainings_do_not_share_a_folder() {
 #[test]
 fn a_refused_option_leaves_the_settings_of_the_folder_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let (games, out) = (folder.path().join("games"), folder.path().join("run"));
-    fs::create_dir(&games).unwrap();
-    write_games(&games);
-    let settings = write_settings(folder.path(), 1);
-    let arguments = arguments(games.to_str().unwrap(), out.to_str().unwrap(), &settings);
+    let (arguments, out) = short_training(folder.path());
     expect_success(&tengen(&arguments).output().unwrap());
     let place = out.to_str().unwrap();
     let saved = out.join("settings.toml");

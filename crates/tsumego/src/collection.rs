@@ -73,10 +73,16 @@ const GAME_START: &[u8] = b"(;";
 pub struct Collection {
     file: PathBuf,
     out: BufWriter<File>,
-    /// How much of the file is kept, until the first game is appended.
-    kept: Option<u64>,
+    /// What is done before the first game is appended.
+    start: Option<Start>,
     /// The games that were there.
     pub games: Vec<Tree>,
+}
+
+/// How much of the file is kept, and whether it lacks a line end.
+struct Start {
+    kept: u64,
+    lacks_line_end: bool,
 }
 
 impl Collection {
@@ -119,17 +125,19 @@ impl Collection {
         Ok(Collection {
             file: file.to_owned(),
             out: BufWriter::new(out),
-            kept: Some(kept as u64),
+            start: Some(Start {
+                kept: kept as u64,
+                lacks_line_end: kept > whole,
+            }),
             games,
         })
     }
 
     /// Goes to the end of what is kept, and to a new line.
-    fn begin(&mut self, kept: u64) -> io::Result<()> {
-        self.out.get_ref().set_len(kept)?;
-        self.out.seek(io::SeekFrom::Start(kept))?;
-        let ends_in_a_line = kept == 0 || fs::read(&self.file)?.ends_with(b"\n");
-        if !ends_in_a_line {
+    fn begin(&mut self, start: Start) -> io::Result<()> {
+        self.out.get_ref().set_len(start.kept)?;
+        self.out.seek(io::SeekFrom::Start(start.kept))?;
+        if start.lacks_line_end {
             writeln!(self.out)?;
         }
         Ok(())
@@ -137,8 +145,8 @@ impl Collection {
 
     /// Appends a game.
     pub fn push(&mut self, tree: &Tree) -> Result<(), CollectionError> {
-        if let Some(kept) = self.kept.take() {
-            self.begin(kept).map_err(|reason| self.failure(reason))?;
+        if let Some(start) = self.start.take() {
+            self.begin(start).map_err(|reason| self.failure(reason))?;
         }
         let text = tree.to_string().replace('\n', "");
         writeln!(self.out, "{text}").map_err(|reason| self.failure(reason))

@@ -138,14 +138,11 @@ impl FeatureSet {
         }
     }
 
-    /// Whether the planes show who starts. In the others it is always the attacker, as the original had it.
-    pub fn shows_first(self) -> bool {
-        matches!(self, FeatureSet::Original14First | FeatureSet::Tengen)
-    }
-
-    /// Whether the planes can show a position in which `first` starts.
+    /// Whether the planes can show a position in which `first` starts. Where none says who does, it is always the
+    /// attacker, as the original had it.
     pub fn can_show(self, first: Side) -> bool {
-        self.shows_first() || first == Side::Attacker
+        let shows_first = matches!(self, FeatureSet::Original14First | FeatureSet::Tengen);
+        shows_first || first == Side::Attacker
     }
 
     /// Points of border around the board.

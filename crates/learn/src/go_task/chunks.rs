@@ -183,7 +183,7 @@ impl ChunkStream {
     }
 
     /// The number of files.
-    pub fn files(&self) -> usize {
+    pub(super) fn files(&self) -> usize {
         self.files.len()
     }
 
@@ -194,8 +194,7 @@ impl ChunkStream {
             Some(of) if of != round => files_read.next_multiple_of(round),
             _ => files_read,
         };
-        let files_read = self.files_read;
-        self.random = Xoshiro256PlusPlus::seed_from_u64(mix(files_read ^ 0x5eed));
+        self.random = Xoshiro256PlusPlus::seed_from_u64(mix(self.files_read ^ 0x5eed));
         self.buffer.clear();
     }
 
