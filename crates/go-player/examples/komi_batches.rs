@@ -6,8 +6,10 @@ use std::{cell::Cell, env, error::Error, path::Path, time::Instant};
 
 use go::{Color, Symmetry};
 use go_player::{
-    LoadedNetwork, Look, Options, Player, Position, candidates,
-    dynamic_komi::{Mode, Request, Sample, SavedPosition, Settings, TurnKomi, adjust},
+    LoadedNetwork, Options, Player, Position, candidates,
+    dynamic_komi::{
+        Look, Mode, Request, Sample, SavedPosition, Settings, TurnKomi, adjust, winrates,
+    },
 };
 use search::Game as _;
 
@@ -112,7 +114,7 @@ fn one_by_one(player: &Player, saved: &[Vec<SavedPosition>; 2], point: Request) 
             to_move: point.turn,
             komi: point.komi,
         };
-        player.judge().winrates(&[look], 1)[0]
+        winrates(player.judge(), &[look], 1)[0]
     });
     let mean = winrates.sum::<f64>() / saved.len() as f64;
     match point.turn {

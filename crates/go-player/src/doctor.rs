@@ -116,9 +116,9 @@ fn network(weights: Option<&Path>) -> Vec<Finding> {
         Err(error) => return vec![bad(error.to_string())],
     };
     let summary = format!(
-        "{}: version {}, {} blocks of {} filters",
+        "{}: {}, {} blocks of {} filters",
         network.name(),
-        network.version,
+        network.encoder.family(),
         network.blocks,
         network.filters
     );

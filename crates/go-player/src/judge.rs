@@ -1,27 +1,22 @@
 //! The network's opinion of positions, remembered, and offered to the search.
 
-use std::{
-    ops::Range,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    thread,
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
 };
 
-use go::{BoardSize, Color, Move, Symmetry};
+use go::{BoardSize, Move, Symmetry};
 use net::{
     cache::{Cache, CacheStatistics},
     evaluator::Evaluator,
-    leela::{POLICY, VALUE},
-    shape::Perspective,
+    shape::IoShape,
 };
 use rand::RngExt;
 use search::{Evaluate, Evaluation, Game as _, SearchRng};
 
 use crate::{
-    dynamic_komi::{Collector, turn_komi},
-    planes::{self, BitPlanes, INPUT_PLANES, Orientation},
+    dynamic_komi::Collector,
+    encoder::{Encoder, LeelaEncoder, NotForGo, Opinion},
     position::{Position, side},
 };
 
@@ -30,44 +25,13 @@ const PASS_WINRATE: f32 = 0.8;
 /// Passing is considered when no more plays than this are left, or than the board's side is long.
 const FEW_PLAYS: usize = 5;
 
-/// What a network says about a position.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Opinion {
-    /// The chance of each point to be played, row by row from the bottom, and last of passing;
-    /// occupied and illegal points included.
-    pub policy: Box<[f32]>,
-    /// The winning chance of the side to move.
-    pub winrate: f32,
-}
-
-/// A position to look at again with another komi.
-#[derive(Clone, Copy, Debug)]
-pub struct Look<'a> {
-    /// The stones, as the side to move sees them.
-    pub planes: &'a BitPlanes,
-    /// How the board is laid before the network.
-    pub symmetry: Symmetry,
-    /// Whose turn it is.
-    pub to_move: Color,
-    /// The komi to tell the network.
-    pub komi: f64,
-}
-
-/// A network that was read for a board size it cannot be for.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this is not a network for Go: {0}")]
-pub struct NotForGo(String);
-
 /// A network with a memory.
 ///
-/// The memory is keyed by everything the network sees: the last eight boards, the side to move, the
-/// komi it is told and the orientation of the board.
+/// The memory is keyed by everything the network sees, which its [`Encoder`] knows, and by the orientation of the
+/// board.
 pub struct Judge {
     evaluator: Arc<dyn Evaluator>,
-    size: BoardSize,
-    policy: Range<usize>,
-    value: usize,
-    orientations: [Orientation; Symmetry::COUNT],
+    encoder: Arc<dyn Encoder>,
     cache: Cache<u128, Arc<Opinion>>,
     fixed_symmetry: Option<Symmetry>,
     collector: Collector,
@@ -75,44 +39,45 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// A judge with room for `cache_bytes` of opinions.
+    /// A judge with a Leela Zero network and room for `cache_bytes` of opinions.
     pub fn new(evaluator: Arc<dyn Evaluator>, cache_bytes: usize) -> Result<Judge, NotForGo> {
-        let shape = evaluator.shape();
-        let input = shape.input;
-        let refuse = |what: String| NotForGo(what);
-        if input.planes != INPUT_PLANES || input.height != input.width {
-            return Err(refuse(format!(
-                "it reads {} planes of {}x{}, not {INPUT_PLANES} square planes",
-                input.planes, input.width, input.height
-            )));
-        }
-        let size = BoardSize::new(input.width)
-            .ok_or_else(|| refuse(format!("no board is {} points wide", input.width)))?;
-        let policy = shape
-            .output(POLICY)
-            .filter(|range| range.len() == size.area() + 1)
-            .ok_or_else(|| refuse("it has no policy for every point and passing".into()))?;
-        let value = shape
-            .output(VALUE)
-            .filter(|range| range.len() == 1)
-            .ok_or_else(|| refuse("it has no value".into()))?
-            .start;
-        Ok(Judge {
-            size,
-            policy,
-            value,
-            orientations: Orientation::all(size),
+        let encoder = LeelaEncoder::new(evaluator.shape())?;
+        Ok(Judge::with_encoder(
+            evaluator,
+            Arc::new(encoder),
+            cache_bytes,
+        ))
+    }
+
+    /// A judge with a network of the family that the encoder is for.
+    pub fn with_encoder(
+        evaluator: Arc<dyn Evaluator>,
+        encoder: Arc<dyn Encoder>,
+        cache_bytes: usize,
+    ) -> Judge {
+        Judge {
+            evaluator,
+            encoder,
             cache: Cache::new(cache_bytes),
             fixed_symmetry: None,
             collector: Collector::default(),
             evaluations: AtomicU64::new(0),
-            evaluator,
-        })
+        }
     }
 
-    /// The only board size the network can play.
+    /// The only board size it judges; a network for any board gets a judge for each size.
     pub fn size(&self) -> BoardSize {
-        self.size
+        self.encoder.size()
+    }
+
+    /// What the network sees, and how its numbers are read.
+    pub fn encoder(&self) -> &dyn Encoder {
+        &*self.encoder
+    }
+
+    /// The shape of the network's rows.
+    pub fn shape(&self) -> &IoShape {
+        self.evaluator.shape()
     }
 
     /// Gives the memory another size; it starts empty.
@@ -155,32 +120,21 @@ impl Judge {
     pub fn mean_opinion(&self, position: &Position) -> Opinion {
         let asked: Vec<_> = Symmetry::ALL.iter().map(|&s| (position, s)).collect();
         let opinions = self.opinions(&asked);
-        let share = 1.0 / opinions.len() as f32;
-        let mut mean = Opinion {
-            policy: vec![0.0; self.size.area() + 1].into(),
-            winrate: 0.0,
-        };
-        for opinion in opinions {
-            mean.winrate += opinion.winrate * share;
-            for (sum, part) in mean.policy.iter_mut().zip(&opinion.policy) {
-                *sum += part * share;
-            }
-        }
-        mean
+        Opinion::mean(opinions.iter().map(|opinion| &**opinion)).expect("there are eight")
     }
 
     /// Opinions of many positions, in one batch for those not remembered.
     pub fn opinions(&self, asked: &[(&Position, Symmetry)]) -> Vec<Arc<Opinion>> {
         let keys: Vec<u128> = asked
             .iter()
-            .map(|&(position, symmetry)| key(position, symmetry))
+            .map(|&(position, symmetry)| self.key(position, symmetry))
             .collect();
         let mut found: Vec<Option<Arc<Opinion>>> =
             keys.iter().map(|&key| self.cache.get(key)).collect();
         let missing: Vec<usize> = (0..asked.len()).filter(|&i| found[i].is_none()).collect();
         let misses: Vec<_> = missing.iter().map(|&index| asked[index]).collect();
         for (index, opinion) in missing.into_iter().zip(self.evaluate_anew(&misses)) {
-            let bytes = size_of::<Opinion>() + size_of_val(&*opinion.policy);
+            let bytes = opinion.bytes();
             let opinion = Arc::new(opinion);
             self.cache.insert(keys[index], opinion.clone(), bytes);
             found[index] = Some(opinion);
@@ -198,77 +152,27 @@ impl Judge {
         let mut inputs = vec![0.0; asked.len() * input_len];
         let mut outputs = vec![0.0; asked.len() * output_len];
         for (row, &(position, symmetry)) in inputs.chunks_exact_mut(input_len).zip(asked) {
-            let to_move = position.to_move();
-            planes::write_input(
-                &self.orientations[symmetry.number()],
-                to_move,
-                position.history(),
-                position.assumptions().net_komi.planes(to_move),
-                row,
-            );
+            self.encoder.write(position, symmetry, row);
         }
         self.run(&inputs, &mut outputs);
         let rows = outputs.chunks_exact(output_len).zip(asked);
-        rows.map(|(row, &(position, symmetry))| {
-            let orientation = &self.orientations[symmetry.number()];
-            Opinion {
-                policy: orientation.restore_policy(&row[self.policy.clone()]),
-                winrate: self.winrate(row, position.to_move()),
-            }
-        })
-        .collect()
+        rows.map(|(row, &(position, symmetry))| self.encoder.read(position, symmetry, row))
+            .collect()
     }
 
-    /// The winrate of the side to move at each look, past the memory: one batch, shared by threads.
-    pub fn winrates(&self, looks: &[Look<'_>], threads: usize) -> Vec<f64> {
-        let share = looks.len().div_ceil(threads.max(1)).max(1);
-        let mut winrates = vec![0.0; looks.len()];
-        let mut parts = looks.chunks(share).zip(winrates.chunks_mut(share));
-        // The first part is for the thread that asks, once the others are at work.
-        let own = parts.next();
-        thread::scope(|scope| {
-            for (looks, winrates) in parts {
-                scope.spawn(move || self.look(looks, winrates));
-            }
-            if let Some((looks, winrates)) = own {
-                self.look(looks, winrates);
-            }
-        });
-        winrates
-    }
-
-    fn look(&self, looks: &[Look<'_>], winrates: &mut [f64]) {
-        let shape = self.evaluator.shape();
-        let (input_len, output_len) = (shape.input_len(), shape.output_len());
-        let mut inputs = vec![0.0; looks.len() * input_len];
-        let mut outputs = vec![0.0; looks.len() * output_len];
-        for (row, look) in inputs.chunks_exact_mut(input_len).zip(looks) {
-            let orientation = &self.orientations[look.symmetry.number()];
-            let turn_planes = turn_komi::planes(look.komi, look.to_move);
-            look.planes.write_input(orientation, turn_planes, row);
-        }
-        self.run(&inputs, &mut outputs);
-        let rows = outputs.chunks_exact(output_len).zip(looks);
-        for (winrate, (row, look)) in winrates.iter_mut().zip(rows) {
-            *winrate = f64::from(self.winrate(row, look.to_move));
-        }
-    }
-
-    fn run(&self, inputs: &[f32], outputs: &mut [f32]) {
+    /// Runs the network on whole rows, past the memory.
+    pub fn run(&self, inputs: &[f32], outputs: &mut [f32]) {
         let count = inputs.len() / self.evaluator.shape().input_len();
         self.evaluations.fetch_add(count as u64, Ordering::Relaxed);
         self.evaluator.evaluate(inputs, outputs);
     }
 
-    /// The winrate of the side to move in a row of outputs.
-    fn winrate(&self, row: &[f32], to_move: Color) -> f32 {
-        let black_view = self.evaluator.shape().perspective == Perspective::FirstPlayer;
-        let value = row[self.value];
-        if black_view && to_move == Color::White {
-            1.0 - value
-        } else {
-            value
-        }
+    fn key(&self, position: &Position, symmetry: Symmetry) -> u128 {
+        // An odd factor keeps eight keys of one position apart.
+        self.encoder
+            .key(position)
+            .wrapping_add(symmetry.number() as u128)
+            .wrapping_mul(0x2D35_8DCC_AA6C_78A5_8BB8_4B93_962E_ACC9)
     }
 
     /// The value of a position for Black, if it counts. A root always has one: where the network's
@@ -297,14 +201,6 @@ impl Judge {
         self.fixed_symmetry
             .unwrap_or_else(|| Symmetry::ALL[rng.random_range(0..Symmetry::COUNT)])
     }
-}
-
-fn key(position: &Position, symmetry: Symmetry) -> u128 {
-    // An odd factor keeps eight keys of one position apart.
-    position
-        .net_key()
-        .wrapping_add(symmetry.number() as u128)
-        .wrapping_mul(0x2D35_8DCC_AA6C_78A5_8BB8_4B93_962E_ACC9)
 }
 
 impl Evaluate<Position> for Judge {

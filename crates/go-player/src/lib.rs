@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 // What the network sees, and what it says.
+mod encoder;
 mod judge;
 mod network;
 pub mod planes;
@@ -52,10 +53,11 @@ mod exhibition;
 mod graph;
 mod review;
 
+pub use encoder::{Encoder, LeelaEncoder, NotForGo, Opinion, ScoreOpinion, ShortTermErrors};
 pub use exhibition::exhibition;
 pub use graph::winrate_svg;
 pub use guard::{Choice, Guarded};
-pub use judge::{Judge, Look, NotForGo, Opinion, candidates};
+pub use judge::{Judge, candidates};
 pub use network::{LoadedNetwork, NetworkError, Origin, default_file, default_place};
 pub use options::{Memory, MemoryError, MemoryShares, Options, OptionsError};
 pub use player::{Player, PlayerError};

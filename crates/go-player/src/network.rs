@@ -12,11 +12,15 @@ use net::{
     leela::{LeelaNetwork, LoadError},
     network::{Layer, Network},
     plan::{Plan, PlanError},
-    shape::Perspective,
 };
 use thiserror::Error;
 
-use crate::{dynamic_komi::Refusal, judge::NotForGo, shipped};
+use crate::{
+    dynamic_komi::Refusal,
+    encoder::{Encoder, LeelaEncoder, NotForGo},
+    judge::Judge,
+    shipped,
+};
 
 /// Where Leela Zero keeps its network, below the home directory.
 const LEELA_ZERO_PLACE: &str = ".local/share/leela-zero/best-network";
@@ -63,12 +67,12 @@ pub enum Origin {
 pub struct LoadedNetwork {
     /// Runs it.
     pub evaluator: Arc<dyn Evaluator>,
+    /// What it sees, and how its numbers are read.
+    pub encoder: Arc<dyn Encoder>,
     /// The file, as it was named; the name alone if it is not a file.
     pub file: PathBuf,
     /// Where it came from.
     pub origin: Origin,
-    /// Leela Zero's version number: 1 if its value is for the side to move, 2 if for Black.
-    pub version: u8,
     /// Residual blocks.
     pub blocks: usize,
     /// Filters of each.
@@ -98,8 +102,7 @@ impl LoadedNetwork {
 
     /// The network to play on another board with; a file's network plays on its own only.
     pub fn for_size(&self, size: BoardSize) -> Option<LoadedNetwork> {
-        let shape = self.evaluator.shape().input;
-        if [shape.width, shape.height] == [size.get(); 2] {
+        if self.size() == size {
             return Some(self.clone());
         }
         match self.origin {
@@ -126,27 +129,44 @@ impl LoadedNetwork {
             _ => None,
         });
         Ok(LoadedNetwork {
-            version: match network.perspective {
-                Perspective::SideToMove => 1,
-                Perspective::FirstPlayer => 2,
-            },
             blocks: network.trunk.iter().filter(is_block).count(),
             filters: filters.unwrap_or(0),
             bytes: network.parameters() * size_of::<f32>(),
-            evaluator: Arc::new(Plan::new(network)?),
+            ..LoadedNetwork::from_evaluator(Arc::new(Plan::new(network)?), file)?
+        })
+    }
+
+    /// Takes an evaluator of a network built like Leela Zero's; `file` is its name.
+    pub fn from_evaluator(
+        evaluator: Arc<dyn Evaluator>,
+        file: &Path,
+    ) -> Result<LoadedNetwork, NetworkError> {
+        Ok(LoadedNetwork {
+            encoder: Arc::new(LeelaEncoder::new(evaluator.shape())?),
+            evaluator,
             file: file.to_owned(),
             origin: Origin::File,
+            blocks: 0,
+            filters: 0,
+            bytes: 0,
         })
+    }
+
+    /// The network with a memory of `cache_bytes`.
+    pub fn judge(&self, cache_bytes: usize) -> Judge {
+        Judge::with_encoder(self.evaluator.clone(), self.encoder.clone(), cache_bytes)
+    }
+
+    /// The board it plays on as it is; [`LoadedNetwork::for_size`] may have it play on another.
+    pub fn size(&self) -> BoardSize {
+        self.encoder.size()
     }
 
     /// Its layers, read again.
     pub fn layers(&self) -> Result<Network, NetworkError> {
-        match (
-            self.origin,
-            BoardSize::new(self.evaluator.shape().input.width),
-        ) {
-            (Origin::Shipped, Some(size)) => Ok(shipped::layers(size)),
-            _ => Ok(net::file::load(&self.file)?),
+        match self.origin {
+            Origin::Shipped => Ok(shipped::layers(self.size())),
+            Origin::File => Ok(net::file::load(&self.file)?),
         }
     }
 

@@ -13,8 +13,9 @@ use crate::{
         self, Assessment, TurnKomi, VerdictTest,
         network_test::{self, assess},
     },
+    encoder::Opinion,
     handicap,
-    judge::{Judge, Opinion},
+    judge::Judge,
     network::{LoadedNetwork, NetworkError, Origin},
     options::{MemoryShares, Options, OptionsError},
     position::{Assumptions, Position},
@@ -41,9 +42,6 @@ pub enum PlayerError {
     #[error("Not a valid number of handicap stones")]
     Handicap,
 }
-
-/// The version of networks whose value is for the side to move.
-const SIDE_TO_MOVE_VERSION: u8 = 1;
 
 /// A Go player.
 pub struct Player {
@@ -77,7 +75,7 @@ impl Player {
         // A network that alone fills the memory still plays, with the smallest tree there is.
         let shares = options.memory.shares(network.bytes);
         let shares = shares.unwrap_or_else(|_| MemoryShares::smallest());
-        let judge = Judge::new(network.evaluator.clone(), shares.cache_bytes)?;
+        let judge = network.judge(shares.cache_bytes);
         let komi = starting_komi(&options.komi);
         let mut player = Player {
             game: Game::new(judge.size(), komi),
@@ -152,8 +150,7 @@ impl Player {
     ) -> Result<dynamic_komi::Settings, dynamic_komi::Refusal> {
         let (judge, threads) = (&self.judge, self.options.threads);
         let assessment = &mut self.assessment;
-        let judges_for_black = self.network.version != SIDE_TO_MOVE_VERSION;
-        let trust = network_test::trust(settings, judges_for_black, || {
+        let trust = network_test::trust(settings, network_test::unfit(judge), || {
             let known = assessment
                 .get_or_insert_with(|| assess(judge, settings.verdict_file.as_deref(), threads));
             known.scores

@@ -178,13 +178,12 @@ impl Position {
         !self.root.positions.contains(&hash) && !self.line.iter().any(|played| played.hash == hash)
     }
 
-    /// A number that differs, as far as 128 bits can, whenever the network would see something else;
-    /// the orientation is the caller's to add.
-    pub fn net_key(&self) -> u128 {
+    /// A number that differs, as far as 128 bits can, whenever the last eight boards, the side to move or `salt` do.
+    pub fn stones_key(&self, salt: u64) -> u128 {
         // Board hashes are random already; multiplying by odd constants keeps their order apart.
         const LOW: u64 = 0x9E37_79B9_7F4A_7C15;
         const HIGH: u64 = 0xC2B2_AE3D_27D4_EB4F;
-        let mut low = self.root.assumptions.net_komi.key(self.to_move);
+        let mut low = salt;
         let mut high = (self.to_move.index() + 1) as u64 | (self.size().get() as u64) << 8;
         for (_, hash) in self.recent() {
             low = (low.rotate_left(23) ^ hash).wrapping_mul(LOW);
@@ -349,6 +348,11 @@ mod tests {
         Position::new(game, assumptions())
     }
 
+    fn net_key(position: &Position) -> u128 {
+        let komi = position.assumptions().net_komi;
+        position.stones_key(komi.key(position.to_move()))
+    }
+
     #[test]
     fn two_passes_end_the_game_with_its_score() {
         let mut black_wins = position(&game(5, "C3 pass"));
@@ -391,27 +395,27 @@ mod tests {
 
     #[test]
     fn whatever_the_network_sees_is_in_the_key() {
-        let key = |moves: &str| position(&game(9, moves)).net_key();
+        let key = |moves: &str| net_key(&position(&game(9, moves)));
         let base = key("C3 G7 E5");
         // The same board by another way: the network sees another past.
         assert_ne!(base, key("E5 G7 C3"));
         assert_ne!(key("C3"), key("C3 pass pass"));
         let mut other_turn = game(9, "C3 G7 E5");
         other_turn.set_to_move(Color::Black);
-        assert_ne!(base, position(&other_turn).net_key());
+        assert_ne!(base, net_key(&position(&other_turn)));
         let other_komi = Assumptions {
             net_komi: TurnKomi::both(0.0),
             ..assumptions()
         };
         let told = Position::new(&game(9, "C3 G7 E5"), other_komi);
-        assert_ne!(base, told.net_key());
+        assert_ne!(base, net_key(&told));
         // The komi of the score is no input.
         let other_score = Assumptions {
             compensation: 0.5,
             ..assumptions()
         };
         let scored = Position::new(&game(9, "C3 G7 E5"), other_score);
-        assert_eq!(base, scored.net_key());
+        assert_eq!(base, net_key(&scored));
     }
 
     #[test]
@@ -448,7 +452,7 @@ mod tests {
             for mv in line {
                 walked.play(mv);
             }
-            prop_assert_eq!(direct.net_key(), walked.net_key());
+            prop_assert_eq!(net_key(&direct), net_key(&walked));
             prop_assert!(direct.history().eq(walked.history()));
             prop_assert_eq!(direct.turn(), walked.turn());
             let mut expected = Vec::new();

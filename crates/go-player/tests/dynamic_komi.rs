@@ -14,7 +14,9 @@ use go_player::{
 };
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
 use search::Search;
-use support::{Formula, flat, helped_only, monotone, network, trapping_network, turning};
+use support::{
+    Formula, flat, helped_only, monotone, network, network_for_black, trapping_network, turning,
+};
 
 const VISITS: u64 = 400;
 
@@ -360,8 +362,7 @@ fn networks_that_cannot_do_it_are_refused_and_nothing_changes() {
     ));
     assert_eq!(player.options().komi.mode, None);
 
-    let (mut for_black, _) = network(monotone);
-    for_black.version = 2;
+    let for_black = network_for_black(monotone);
     let refused = Player::new(for_black, options(mode(Mode::Handicap)));
     assert!(matches!(
         refused,

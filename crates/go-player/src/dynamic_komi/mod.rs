@@ -16,6 +16,7 @@
 //! | [`sample`] | those of them that an adjustment rests on |
 //! | [`curve`] | winrate as a function of komi, evaluated in batches |
 //! | `seek` | the komi at which a curve meets a winrate |
+//! | `look` | positions looked at again with another komi |
 //! | [`mod@adjust`] | the decision table: from curves to a new komi |
 //! | `lead` | whether komi is against a leader, and what it may risk |
 //! | [`watch`] | a search that is watched for all this |
@@ -26,6 +27,7 @@ pub mod adjust;
 pub mod collection;
 pub mod curve;
 mod lead;
+mod look;
 pub mod network_test;
 pub mod sample;
 mod seek;
@@ -39,6 +41,7 @@ pub use adjust::{Adjustment, adjust, is_out_of_range};
 pub use collection::{Collector, SavedPosition};
 pub use curve::{Curves, Request};
 pub(crate) use lead::{is_against, is_as_safe};
+pub use look::{Look, winrates};
 pub use network_test::{Assessment, Refusal};
 pub use sample::Sample;
 pub use settings::{Mode, Settings, SettingsError};

@@ -5,9 +5,13 @@ use std::path::Path;
 use go::{Color, Game, Komi, Symmetry};
 use thiserror::Error;
 
-use super::{Scores, Settings, SettingsError, Trust, TurnKomi, Verdict, VerdictTest, verdicts};
+use super::{
+    Scores, Settings, SettingsError, Trust, TurnKomi, Verdict, VerdictTest,
+    look::{Look, winrates},
+    verdicts,
+};
 use crate::{
-    judge::{Judge, Look},
+    judge::Judge,
     planes::BitPlanes,
     position::{Assumptions, Position},
 };
@@ -27,6 +31,11 @@ pub enum Refusal {
          and its two colour planes say nothing like komi"
     )]
     BlackView,
+    /// The network has an input for komi and needs no help.
+    #[error(
+        "dynamic komi is for networks that know one komi only; this one is told the komi of the game, so set that instead"
+    )]
+    KnowsKomi,
     /// The network failed the test.
     #[error(
         "this network cannot be told another komi: its total scores are {:.3} for negative and {:.3} for \
@@ -111,19 +120,27 @@ pub fn assess(judge: &Judge, file: Option<&Path>, threads: usize) -> Assessment 
     }
 }
 
+/// Why a network cannot be told another komi whatever a test says, if there is a reason.
+pub fn unfit(judge: &Judge) -> Option<Refusal> {
+    match judge.encoder().as_leela() {
+        None => Some(Refusal::KnowsKomi),
+        Some(leela) => leela.values_for_black().then_some(Refusal::BlackView),
+    }
+}
+
 /// Which evaluations count with these settings, or why there can be no dynamic komi. What the user says
 /// about trust goes before what the test says; `assess` is only asked if it matters.
 pub fn trust(
     settings: &Settings,
-    judges_for_black: bool,
+    unfit: Option<Refusal>,
     assess: impl FnOnce() -> Scores,
 ) -> Result<Trust, Refusal> {
     settings.check()?;
     if settings.mode.is_none() {
         return Ok(Trust::BOTH);
     }
-    if judges_for_black {
-        return Err(Refusal::BlackView);
+    if let Some(refusal) = unfit {
+        return Err(refusal);
     }
     if !settings.test_network {
         return Ok(settings.trust);
@@ -161,7 +178,7 @@ fn paid_by_side_to_move(
             })
         })
         .collect();
-    let winrates = judge.winrates(&looks, threads);
+    let winrates = winrates(judge, &looks, threads);
     let each = symmetries.len().max(1);
     winrates
         .chunks(each)
@@ -201,7 +218,7 @@ mod tests {
     #[test]
     fn the_test_decides_unless_the_user_does() {
         let auto = Settings::for_mode(Some(Mode::Handicap));
-        let tested = |scores: Scores| trust(&auto, false, || scores);
+        let tested = |scores: Scores| trust(&auto, None, || scores);
         assert_eq!(tested(scores(0.0, 0.0)), Ok(Trust::BOTH));
         assert_eq!(tested(scores(0.0, 0.4)), Ok(Trust::NEGATIVE_ONLY));
         assert_eq!(tested(scores(0.4, 0.0)), Ok(Trust::POSITIVE_ONLY));
@@ -211,21 +228,27 @@ mod tests {
             trust: Trust::POSITIVE_ONLY,
             ..auto.clone()
         };
-        let asked = trust(&pos, false, || scores(0.0, 0.4));
+        let asked = trust(&pos, None, || scores(0.0, 0.4));
         assert_eq!(asked, Ok(Trust::POSITIVE_ONLY), "no contradiction, no exit");
         let untested = Settings {
             test_network: false,
             ..auto
         };
-        assert_eq!(trust(&untested, false, never), Ok(Trust::BOTH));
+        assert_eq!(trust(&untested, None, never), Ok(Trust::BOTH));
     }
 
     #[test]
     fn without_a_mode_nothing_is_tested_or_refused() {
         let plain = Settings::for_mode(None);
-        assert_eq!(trust(&plain, true, never), Ok(Trust::BOTH));
+        assert_eq!(
+            trust(&plain, Some(Refusal::BlackView), never),
+            Ok(Trust::BOTH)
+        );
         let nonslack = Settings::for_mode(Some(Mode::NonSlack));
-        assert_eq!(trust(&nonslack, true, never), Err(Refusal::BlackView));
+        assert_eq!(
+            trust(&nonslack, Some(Refusal::BlackView), never),
+            Err(Refusal::BlackView)
+        );
     }
 
     #[test]

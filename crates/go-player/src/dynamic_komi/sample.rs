@@ -4,8 +4,12 @@ use std::cell::Cell;
 
 use go::Color;
 
-use super::{Curves, Request, TurnKomi, collection::SavedPosition};
-use crate::judge::{Judge, Look};
+use super::{
+    Curves, Request, TurnKomi,
+    collection::SavedPosition,
+    look::{Look, winrates},
+};
+use crate::judge::Judge;
 
 /// Positions of each colour that speak for all that were collected.
 pub struct Sample {
@@ -82,7 +86,7 @@ impl Sample {
             })
             .collect();
         self.evaluations.set(self.evaluations.get() + looks.len());
-        let mut winrates = judge.winrates(&looks, threads).into_iter();
+        let mut winrates = winrates(judge, &looks, threads).into_iter();
         requests
             .iter()
             .map(|request| {

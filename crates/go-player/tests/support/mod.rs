@@ -104,15 +104,24 @@ fn trap(paid: f32) -> f32 {
 
 /// A network for a board of 9x9.
 pub fn network(formula: Formula) -> (LoadedNetwork, Arc<FormulaNetwork>) {
-    made(formula, false)
+    made(formula, false, Perspective::SideToMove)
 }
 
 /// A monotone network that likes the centre, where a trap is.
 pub fn trapping_network() -> LoadedNetwork {
-    made(monotone, true).0
+    made(monotone, true, Perspective::SideToMove).0
 }
 
-fn made(formula: Formula, has_trap: bool) -> (LoadedNetwork, Arc<FormulaNetwork>) {
+/// A network whose value is for Black, whoever is to move.
+pub fn network_for_black(formula: Formula) -> LoadedNetwork {
+    made(formula, false, Perspective::FirstPlayer).0
+}
+
+fn made(
+    formula: Formula,
+    has_trap: bool,
+    perspective: Perspective,
+) -> (LoadedNetwork, Arc<FormulaNetwork>) {
     let (side, area) = (9, 81);
     let output = |name: &str, range| OutputShape {
         name: name.to_owned(),
@@ -131,18 +140,10 @@ fn made(formula: Formula, has_trap: bool) -> (LoadedNetwork, Arc<FormulaNetwork>
                 output(POLICY, 0..area + 1),
                 output(VALUE, area + 1..area + 2),
             ],
-            perspective: Perspective::SideToMove,
+            perspective,
         },
         rows: AtomicUsize::new(0),
     });
-    let loaded = LoadedNetwork {
-        evaluator: evaluator.clone(),
-        origin: go_player::Origin::File,
-        file: Path::new("formula").to_owned(),
-        version: 1,
-        blocks: 0,
-        filters: 0,
-        bytes: 0,
-    };
+    let loaded = LoadedNetwork::from_evaluator(evaluator.clone(), Path::new("formula")).unwrap();
     (loaded, evaluator)
 }

@@ -19,6 +19,7 @@ use go_player::{
     clock::{Centiseconds, TimeControl},
 };
 use gtp::{Engine, Input, Outputs, Personality, komi_report, report};
+use net::shape::Perspective;
 
 use dynamic_komi::KomiArgs;
 
@@ -338,10 +339,14 @@ fn serve(mut args: EngineArgs, personality: Personality) -> Result<()> {
 
 /// The start-up line that names the network in use.
 fn network_line(network: &LoadedNetwork) -> String {
+    // Leela Zero's version number: 2 if the value is for Black, whoever is to move.
+    let version = match network.evaluator.shape().perspective {
+        Perspective::SideToMove => 1,
+        Perspective::FirstPlayer => 2,
+    };
     format!(
-        "Network {}\nDetecting residual layers...v{}...{} channels...{} blocks.\n",
+        "Network {}\nDetecting residual layers...v{version}...{} channels...{} blocks.\n",
         network.name(),
-        network.version,
         network.filters,
         network.blocks
     )
