@@ -8,7 +8,8 @@
 //! Kos are decided as if the defender had a threat for each and the attacker none: the
 //! defender may retake a ko at once, the attacker may not. A chase that comes back to a
 //! position it has been in goes to the attacker: that is a double ko, in which the defender
-//! needs another threat each time round.
+//! needs another threat each time round. The same rule decides a triple ko and any longer
+//! cycle: whoever has to find the extra threats, here the defender, loses the chase.
 
 use crate::{Board, Color, Point, PointSet, Undo};
 
@@ -17,6 +18,9 @@ pub const DEFAULT_NODES: usize = 25_000;
 
 /// The prey is out when it has this many liberties on the attacker's turn.
 const LIBERTIES_TO_ESCAPE: usize = 3;
+
+/// A block with more liberties than this stays out of atari when it loses one.
+const FEW_LIBERTIES: usize = 2;
 
 /// How a ladder ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,7 +70,7 @@ pub struct LadderReader {
     endangered: Vec<Point>,
     /// With a line wanted: the best line from each depth on.
     lines: Option<Vec<Vec<Point>>>,
-    /// With a shadow wanted: every point a move of the reading was played on.
+    /// With a shadow wanted: every point the reading depends on so far.
     shadow: Option<PointSet>,
 }
 
@@ -207,8 +211,13 @@ impl LadderReader {
         questions
     }
 
-    /// Like [`LadderReader::verdict`], with every point the reading played on: a move elsewhere
-    /// that touches none of them cannot change the result.
+    /// Like [`LadderReader::verdict`], with the shadow of a capture: if the defender adds a
+    /// stone outside it before the ladder starts, the same ladder still captures.
+    ///
+    /// An added stone can change a ladder in four ways, and the shadow holds the points of each:
+    /// it occupies a point that the ladder plays on; it gives the prey, or a friend that the prey
+    /// runs into, a liberty more; it brings a chaser with two liberties into atari, so that the
+    /// defender can take it; or it takes a block that is in atari already.
     pub(crate) fn verdict_with_shadow(
         &mut self,
         board: &mut Board,
@@ -217,7 +226,13 @@ impl LadderReader {
     ) -> (Verdict, PointSet) {
         self.shadow = Some(PointSet::EMPTY);
         let verdict = self.verdict(board, prey, first);
-        (verdict, self.shadow.take().unwrap_or_default())
+        let mut shadow = self.shadow.take().unwrap_or_default();
+        for stone in board.stone_set(self.attacker).iter() {
+            if board.liberty_count(stone) == 1 {
+                shadow.extend(board.liberties(stone));
+            }
+        }
+        (verdict, shadow)
     }
 
     /// How many moves the last answer took.
@@ -367,6 +382,7 @@ impl LadderReader {
         let defences = self.defences(board, last_liberty);
         let captured = defences.into_iter().all(|defence| {
             if board.is_suicide(defence, self.defender) {
+                self.cast_shadow_of_suicide(board, defence);
                 return true;
             }
             let is_extension = Some(defence) == last_liberty;
@@ -438,8 +454,8 @@ impl LadderReader {
     #[inline]
     fn enter(&mut self, board: &Board, point: Point, undo: &Undo) -> Option<bool> {
         self.nodes += 1;
-        if let Some(shadow) = &mut self.shadow {
-            shadow.insert(point);
+        if self.shadow.is_some() {
+            self.cast_shadow(board, point);
         }
         let hash = board.hash();
         // Only captures lead back; the same side was to move two, four, ... positions ago.
@@ -461,6 +477,36 @@ impl LadderReader {
             return Some(true);
         }
         None
+    }
+
+    /// Adds what the position after a move at `played` depends on to the shadow.
+    fn cast_shadow(&mut self, board: &Board, played: Point) {
+        let Some(shadow) = &mut self.shadow else {
+            return;
+        };
+        shadow.insert(played);
+        shadow.extend(board.liberties(self.prey));
+        let prey = board.stones(self.prey);
+        let beside = prey.chain([played]).flat_map(|stone| stone.neighbors());
+        for stone in beside.chain([played]) {
+            let is_chaser = board.is_stone(stone, self.attacker);
+            if (is_chaser || stone == played) && board.liberty_count(stone) <= FEW_LIBERTIES {
+                shadow.extend(board.liberties(stone));
+            }
+        }
+    }
+
+    /// A move that would be suicide becomes a capture if a chaser beside it loses its other
+    /// liberty.
+    fn cast_shadow_of_suicide(&mut self, board: &Board, suicide: Point) {
+        let Some(shadow) = &mut self.shadow else {
+            return;
+        };
+        for head in board.adjacent_blocks(suicide, self.attacker) {
+            if board.liberty_count(head) <= FEW_LIBERTIES {
+                shadow.extend(board.liberties(head));
+            }
+        }
     }
 
     #[inline]

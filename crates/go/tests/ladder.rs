@@ -4,10 +4,9 @@ mod common;
 #[path = "common/suite.rs"]
 mod suite;
 
-use go::{Board, BoardSize, Color, First, LadderReader, NetReader, Point, Verdict};
+use common::random_board;
+use go::{Board, BoardSize, Color, First, GetaReader, LadderReader, Point, Verdict};
 use proptest::prelude::*;
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
 
 fn board(rows: &str) -> Board {
     let side = rows.lines().count();
@@ -144,7 +143,7 @@ fn a_net_captures_where_a_ladder_does_not() {
         ". . . . . . . . .\n. . . . . . . . .\n. . O . . . . . .\n. . . . . . . . .\n. . . . . . . . .\n. . # # . . . . .\n. # O O . . . . .\n. # # O . . . . .\n. . . # . . . . .",
     );
     let prey = point("D3");
-    let mut nets = NetReader::default();
+    let mut nets = GetaReader::default();
     let mut board = position.clone();
     let hash = board.hash();
     let reading = nets.read(&mut board, prey);
@@ -247,21 +246,6 @@ fn repeated_or(
     result
 }
 
-fn random_board(side: usize, seed: u64) -> Board {
-    let size = BoardSize::new(side).unwrap();
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut board = Board::new(size);
-    let stones = (size.area() as f64 * rng.random_range(0.15..0.85)) as usize;
-    for _ in 0..stones {
-        let point = size.point(rng.random_range(0..size.area()));
-        let color = Color::BOTH[usize::from(rng.random_bool(0.5))];
-        if board.is_legal(point, color) {
-            let _ = board.play(point, color);
-        }
-    }
-    board
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -298,7 +282,7 @@ proptest! {
     fn nets_capture_at_least_what_ladders_do(side in 3usize..=9, seed: u64) {
         let mut board = random_board(side, seed);
         let mut ladders = LadderReader::default();
-        let mut nets = NetReader::new(2, 20_000);
+        let mut nets = GetaReader::new(2, 20_000);
         let before = board.clone();
         for prey in board.size().points().filter(|&p| before.stone(p).is_some() && before.block(p) == p) {
             let reading = nets.read(&mut board, prey);

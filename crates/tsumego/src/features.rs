@@ -6,7 +6,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use go::{Board, Color, First, LadderReader, NetReader, Point, PointSet, Verdict as LadderVerdict};
+use go::{
+    Board, Color, First, GetaReader, LadderReader, Point, PointSet, Verdict as LadderVerdict,
+};
 use thiserror::Error;
 
 use crate::eyes::{
@@ -403,7 +405,7 @@ impl Draw<'_> {
         let mut board = self.board().clone();
         board.clear_ko();
         let mut ladders = LadderReader::new(LADDER_NODES);
-        let mut nets = NetReader::new(NET_MOVES, NET_NODES);
+        let mut nets = GetaReader::new(NET_MOVES, NET_NODES);
         let mut unseen = *board.stone_set(Color::Black) | *board.stone_set(Color::White);
         while let Some(stone) = unseen.first() {
             let block: Vec<Point> = board.stones(stone).collect();

@@ -3,6 +3,10 @@
 
 use std::{io::Read, path::PathBuf};
 
+use go::{Board, BoardSize, Color};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
 /// A path in the data folder: `$TENGEN_DATA`, or `../shared/data` beside the workspace. Says
 /// so and returns nothing when it is not there.
 pub fn data(path: &str) -> Option<PathBuf> {
@@ -54,4 +58,20 @@ pub fn archived_games(folder: &std::path::Path, stride: usize) -> Vec<(String, V
         }
     }
     games
+}
+
+/// A board with stones of both colours at random points, between a sparse and a crowded one.
+pub fn random_board(side: usize, seed: u64) -> Board {
+    let size = BoardSize::new(side).unwrap();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut board = Board::new(size);
+    let stones = (size.area() as f64 * rng.random_range(0.15..0.85)) as usize;
+    for _ in 0..stones {
+        let point = size.point(rng.random_range(0..size.area()));
+        let color = Color::BOTH[usize::from(rng.random_bool(0.5))];
+        if board.is_legal(point, color) {
+            let _ = board.play(point, color);
+        }
+    }
+    board
 }

@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use go::{Board, Color, Diagram, First, Game, LadderReader, NetReader, Point, Reading, Verdict};
+use go::{Board, Color, Diagram, First, Game, GetaReader, LadderReader, Point, Reading, Verdict};
 use serde_json::json;
 
 use crate::commands::terminal;
@@ -149,7 +149,7 @@ fn answer(
     let reading = reader.read(board, stone, first);
     let wants_net = nets && first == First::Attacker && reading.verdict == Verdict::Escapes;
     let net_moves = wants_net.then(|| {
-        NetReader::default()
+        GetaReader::default()
             .read(&mut board.clone(), stone)
             .working_moves
     });

@@ -5,9 +5,9 @@
 //! attacker's move must leave a ladder that works if the defender passes; then every reply
 //! that could matter is tried, and the prey must still fall to a ladder or to another net move.
 //!
-//! The replies that could matter lie on the prey's liberties and those one step further, on
-//! any point the threatened ladder was read over, and on the last liberty of an attacker's
-//! block beside any of these.
+//! The defender may reply anywhere on the board, but a reply outside the threatened ladder's
+//! shadow leaves every move of that ladder possible and as good as before, so only replies in
+//! the shadow are tried. See `LadderReader::verdict_with_shadow` for what the shadow holds.
 
 use crate::{Board, Color, First, LadderReader, Point, PointSet, Verdict};
 
@@ -25,7 +25,7 @@ const MOST_LIBERTIES: usize = 3;
 
 /// How the attack on a block ends when nets are read too.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NetReading {
+pub struct GetaReading {
     /// How it ends, the attacker moving first.
     pub verdict: Verdict,
     /// The attacker's first moves that capture, by ladder or net.
@@ -37,7 +37,7 @@ pub struct NetReading {
 }
 
 /// Reads nets.
-pub struct NetReader {
+pub struct GetaReader {
     ladders: LadderReader,
     net_moves: usize,
     budget: usize,
@@ -45,17 +45,17 @@ pub struct NetReader {
     exhausted: bool,
 }
 
-impl Default for NetReader {
-    fn default() -> NetReader {
-        NetReader::new(DEFAULT_NET_MOVES, DEFAULT_NODES)
+impl Default for GetaReader {
+    fn default() -> GetaReader {
+        GetaReader::new(DEFAULT_NET_MOVES, DEFAULT_NODES)
     }
 }
 
-impl NetReader {
+impl GetaReader {
     /// A reader that plays at most `net_moves` net moves in a row and tries at most `nodes`
     /// moves for one answer.
-    pub fn new(net_moves: usize, nodes: usize) -> NetReader {
-        NetReader {
+    pub fn new(net_moves: usize, nodes: usize) -> GetaReader {
+        GetaReader {
             ladders: LadderReader::default(),
             net_moves,
             budget: nodes,
@@ -69,7 +69,7 @@ impl NetReader {
     ///
     /// # Panics
     /// If there is no stone at `prey`.
-    pub fn read(&mut self, board: &mut Board, prey: Point) -> NetReading {
+    pub fn read(&mut self, board: &mut Board, prey: Point) -> GetaReading {
         let Some(defender) = board.stone(prey) else {
             panic!("there is no stone at {prey} to read a net for");
         };
@@ -95,12 +95,24 @@ impl NetReader {
             true if unknown || !complete => Verdict::Unknown,
             true => Verdict::Escapes,
         };
-        NetReading {
+        GetaReading {
             verdict,
             working_moves,
             is_ladder,
             nodes: self.nodes,
         }
+    }
+
+    /// The net moves that are looked at: empty points near the liberties of the block at `prey`.
+    /// None when it has too many liberties for a net.
+    ///
+    /// # Panics
+    /// If there is no stone at `prey`.
+    pub fn candidates(board: &Board, prey: Point) -> Vec<Point> {
+        let Some(defender) = board.stone(prey) else {
+            panic!("there is no stone at {prey} to look for a net around");
+        };
+        candidates(board, prey, defender)
     }
 
     /// Attacker to move: is the prey captured with at most `net_moves` net moves?
@@ -158,9 +170,9 @@ impl NetReader {
         if threat != Verdict::Captured {
             return false;
         }
-        for reply in replies(board, prey, defender, &shadow).iter() {
+        for reply in shadow.iter() {
             // As in a ladder, the defender has a threat for every ko.
-            if board.is_suicide(reply, defender) {
+            if !board.is_empty(reply) || board.is_suicide(reply, defender) {
                 continue;
             }
             let undo = board.play(reply, defender);
@@ -218,17 +230,4 @@ fn candidates(board: &Board, prey: Point, defender: Color) -> Vec<Point> {
         .iter()
         .filter(is_close)
         .collect()
-}
-
-fn replies(board: &Board, prey: Point, defender: Color, shadow: &PointSet) -> PointSet {
-    let block: PointSet = board.stones(prey).collect();
-    let points = near_liberties(board, prey, defender) | *shadow;
-    let beside = (points | block).grown() & *board.stone_set(defender.opponent());
-    let mut replies = points & board.empty_set();
-    for stone in beside.iter() {
-        if board.liberty_count(stone) == 1 {
-            replies.extend(board.liberties(stone));
-        }
-    }
-    replies
 }
