@@ -10,7 +10,6 @@
 #![forbid(unsafe_code)]
 
 mod contest;
-mod log;
 mod program;
 mod referee;
 mod score;
@@ -19,8 +18,6 @@ mod worker;
 pub mod zero;
 
 pub use contest::{Contest, ContestError, Contestant, Entry, Outcome};
-pub use log::{Log, LogError};
-pub use net::file::write_whole;
 pub use program::{PATIENCE, Program, ProgramError};
 pub use referee::{Ending, Played, RefereeError, Rules, referee};
 pub use score::{Elo, Interval, Score};

@@ -50,7 +50,9 @@ pub fn play_games(
                 let _seat = seat;
                 while !stop.load(Ordering::Relaxed) {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    if let Some(game) = play_game(judge, settings, game_seed(seed, number), stop) {
+                    if let Some(game) =
+                        play_game(judge, settings, base::nth_seed(seed, number), stop)
+                    {
                         finished(number, game);
                     }
                 }
@@ -65,14 +67,6 @@ pub fn play_games(
 pub(crate) fn rows_wanted(at_once: usize) -> usize {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     at_once.div_ceil(cores)
-}
-
-/// Neighbouring numbers must not give related games: the output function of SplitMix64.
-pub(crate) fn game_seed(seed: u64, number: u64) -> u64 {
-    let mut z = seed.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]
@@ -129,11 +123,5 @@ mod tests {
             lengths.keys().copied().collect::<Vec<_>>(),
             (100..112).collect::<Vec<_>>()
         );
-    }
-
-    #[test]
-    fn seeds_of_neighbours_differ_in_about_half_their_bits() {
-        let differing = (game_seed(1, 1) ^ game_seed(1, 2)).count_ones();
-        assert!((16..=48).contains(&differing), "{differing} bits");
     }
 }

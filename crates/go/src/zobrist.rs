@@ -2,6 +2,8 @@
 
 use crate::{Color, point::GRID};
 
+const SEED: u64 = 0x7e6e_6e00_2026_0001;
+
 static KEYS: [[u64; GRID]; 2] = keys();
 
 /// The number for a stone of `color` at a grid index.
@@ -12,23 +14,14 @@ pub(crate) fn stone(color: Color, grid_index: usize) -> u64 {
 
 const fn keys() -> [[u64; GRID]; 2] {
     let mut keys = [[0; GRID]; 2];
-    let mut state = 0x7e6e_6e00_2026_0001;
     let mut color = 0;
     while color < 2 {
         let mut index = 0;
         while index < GRID {
-            state = u64::wrapping_add(state, 0x9e37_79b9_7f4a_7c15);
-            keys[color][index] = mix(state);
+            keys[color][index] = base::nth_seed(SEED, (color * GRID + index) as u64);
             index += 1;
         }
         color += 1;
     }
     keys
-}
-
-/// The output function of SplitMix64 (Steele, Lea and Flood, 2014).
-const fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -16,7 +16,7 @@ use crate::history::History;
 use crate::loss::Tally;
 use crate::model::Model;
 use crate::optimiser::Optimiser;
-use net::file::write_whole;
+use base::write_whole;
 
 const MAGIC: &[u8; 16] = b"tengen training\n";
 const LENGTH_BYTES: usize = 8;

@@ -1,6 +1,6 @@
 //! TensorBoard's event files.
 //!
-//! A file is a row of records as [`tsumego::tfrecord`] writes them. Each is a protocol buffer `Event`; of that format
+//! A file is a row of records as [`base::tfrecord`] writes them. Each is a protocol buffer `Event`; of that format
 //! only the few fields are written that scalars need.
 
 use std::fs::File;
@@ -8,9 +8,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use tsumego::tfrecord::write_payload;
-
-use crate::protobuf::Message;
+use base::protobuf::Message;
+use base::tfrecord::write_payload;
 
 /// An open event file.
 pub struct EventFile {

@@ -56,7 +56,6 @@ pub mod trainer;
 pub mod axis;
 pub mod curves;
 pub mod events;
-mod protobuf;
 
 // The three trainings.
 pub mod go_task;

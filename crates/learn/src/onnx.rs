@@ -5,7 +5,7 @@
 
 use net::network::{Activation, Conv, Dense, Layer, Network, Reading};
 
-use crate::protobuf::Message;
+use base::protobuf::Message;
 
 /// Version of the file format, and of the operators used.
 const IR_VERSION: u64 = 8;

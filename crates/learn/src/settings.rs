@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::device::Device;
 use crate::optimiser::{Decay, Rule, Schedule};
-use net::file::write_whole;
+use base::write_whole;
 
 /// How to train, whatever the network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,6 +3,8 @@
 //! A Feistel network permutes the numbers below a power of four; numbers beyond the length are permuted again until
 //! they fall inside. So a training resumed at any step sees exactly the samples it would have seen.
 
+use base::mix;
+
 /// Rounds of the network; four are enough for an order without visible pattern.
 const ROUNDS: u64 = 4;
 
@@ -50,14 +52,6 @@ impl Shuffle {
         }
         left << self.half_bits | right
     }
-}
-
-/// A well-mixed function of one number (the finaliser of splitmix64).
-pub fn mix(mut value: u64) -> u64 {
-    value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ value >> 31
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::loss::Tally;
 use crate::model::Model;
 use crate::optimiser::Optimiser;
 use crate::settings::{SettingsError, TrainSettings};
-use net::file::write_whole;
+use base::write_whole;
 
 /// Files of a run's folder.
 pub mod name {

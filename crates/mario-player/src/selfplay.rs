@@ -180,9 +180,7 @@ fn claim(path: &Path, settings: &SelfPlaySettings) -> Result<(), SelfPlayError> 
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let text = serde_json::to_string(settings).map_err(|error| at(error.into()))? + "\n";
-            let unfinished = note.with_extension("part");
-            std::fs::write(&unfinished, text).map_err(at)?;
-            std::fs::rename(&unfinished, &note).map_err(at)
+            base::write_whole(&note, text.as_bytes()).map_err(at)
         }
         Err(error) => Err(at(error)),
     }

@@ -1,7 +1,7 @@
 //! A network file of either kind.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 use flate2::Compression;
@@ -88,23 +88,6 @@ fn leela(file: &Path, text: Text<'_>) -> Result<NetworkContent, LoadError> {
     let leela = LeelaNetwork::read(file, text)?;
     let style = TextStyle::of_network(text).map_err(|reason| unreadable(file, reason))?;
     Ok(NetworkContent::Leela(Box::new(leela), style))
-}
-
-/// Writes a whole file or none: the bytes go to a neighbour, which is then renamed.
-pub fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = file.with_file_name(name);
-    let written = fs::File::create(&part).and_then(|mut open| {
-        open.write_all(bytes)?;
-        open.sync_all()
-    });
-    let renamed = written.and_then(|()| fs::rename(&part, file));
-    if renamed.is_err() {
-        // Nothing is lost if even this fails: the error of the write is the one to tell.
-        let _ = fs::remove_file(&part);
-    }
-    renamed
 }
 
 /// `bytes`, packed.

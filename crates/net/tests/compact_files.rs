@@ -1,9 +1,10 @@
 //! The compact format: what comes back, what it costs, and that nothing damaged is accepted.
 
+use base::write_whole;
 use net::compact::{Precision, read, rounded, write};
 use net::compare::compare;
 use net::evaluator::Evaluator;
-use net::file::{NetworkFile, load, write_whole};
+use net::file::{NetworkFile, load};
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
 use net::network::{Activation, Conv, Group, Layer, Network};
 use net::parallel::Parallel;

@@ -112,7 +112,7 @@ fn what_cannot_be_built_is_refused_and_leaves_no_file() {
         assert_refused(&all, folder, words);
     }
     let nowhere = ["ladder", "build", "-o", "no/such/out.txt"];
-    assert_refused(&nowhere, folder, &["no/such/out.txt", "cannot be written"]);
+    assert_refused(&nowhere, folder, &["no/such/out.txt", "cannot write"]);
     assert_eq!(names(folder), [""; 0]);
 }
 
@@ -338,7 +338,7 @@ fn what_cannot_be_grafted_is_refused_and_leaves_no_file() {
         "-o",
         "no/such/both.txt",
     ];
-    assert_refused(&nowhere, folder, &["no/such/both.txt", "cannot be written"]);
+    assert_refused(&nowhere, folder, &["no/such/both.txt", "cannot write"]);
     assert_eq!(names(folder), before);
 }
 

@@ -2,8 +2,8 @@
 
 use go::Point;
 
-use crate::position::split_mix;
 use crate::problem::{Problem, Side};
+use base::mix;
 
 /// A 64-bit name that is equal for problems that differ by symmetry, colours, and where they lie
 /// along an edge they do not touch.
@@ -117,9 +117,9 @@ impl Grid {
     }
 
     fn hash(&self) -> u64 {
-        let mut hash = split_mix((self.width * 64 + self.height) as u64);
+        let mut hash = mix((self.width * 64 + self.height) as u64);
         for &cell in self.cells.iter().chain(self.edges.map(u8::from).iter()) {
-            hash = split_mix(hash ^ u64::from(cell));
+            hash = mix(hash ^ u64::from(cell));
         }
         hash
     }

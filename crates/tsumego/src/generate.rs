@@ -10,10 +10,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::canon::canonical_name;
 use crate::ko::Ko;
-use crate::position::split_mix;
 use crate::problem::{Problem, Side};
 use crate::sketch::sketch;
 use crate::solver::{Limits, Solver, Verdict};
+use base::mix;
 
 /// What problems to make.
 #[derive(Clone, Debug)]
@@ -86,7 +86,7 @@ const TABLE_BYTES: usize = 16 << 20;
 
 /// Makes candidate `number` of a recipe; `None` if it is not a problem worth keeping.
 pub fn generate(recipe: &Recipe, number: u64) -> Option<Generated> {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(split_mix(recipe.seed) ^ split_mix(number));
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(mix(recipe.seed) ^ mix(number));
     let board = recipe.boards[rng.random_range(0..recipe.boards.len())];
     let moves = rng.random_range(recipe.smallest..=recipe.largest);
     let problem = sketch(board, moves, &mut rng)?;

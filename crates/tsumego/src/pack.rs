@@ -7,11 +7,11 @@ use go::{Point, PointSet};
 use thiserror::Error;
 
 use crate::features::{FeatureSet, Planes, features};
-use crate::position::split_mix;
 use crate::problem::Side;
 use crate::record::LabelledPosition;
 use crate::tfrecord::Example;
 use crate::zone::wall_stones;
+use base::mix;
 
 /// How positions are divided between `main` and `test`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,15 +52,15 @@ impl fmt::Display for Split {
 impl Split {
     /// Whether a position is for testing. `share` of them are, the same ones for the same seed.
     pub fn is_test(self, position: &LabelledPosition, share: f64, seed: u64) -> bool {
-        let start = split_mix(seed);
+        let start = mix(seed);
         let hash = match self {
             Split::ByProblem => position
                 .source
                 .bytes()
-                .fold(start, |hash, byte| split_mix(hash ^ u64::from(byte))),
+                .fold(start, |hash, byte| mix(hash ^ u64::from(byte))),
             Split::ByPosition => {
                 let first = u64::from(position.first == Side::Defender);
-                split_mix(start ^ position.problem.board().hash() ^ first)
+                mix(start ^ position.problem.board().hash() ^ first)
             }
         };
         // The upper 53 bits make a fraction.

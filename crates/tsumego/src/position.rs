@@ -314,16 +314,7 @@ fn banned_point(board: &Board, color: Color) -> Option<Point> {
 
 /// A 128-bit hash of a small number, from two steps of the SplitMix64 generator.
 pub(crate) fn wide_hash(number: u64) -> u128 {
-    let low = split_mix(number);
-    let high = split_mix(low ^ number.rotate_left(32));
+    let low = base::mix(number);
+    let high = base::mix(low ^ number.rotate_left(32));
     u128::from(high) << 64 | u128::from(low)
-}
-
-/// The output function of SplitMix64 (Steele, Lea, Flood 2014).
-#[inline]
-pub(crate) fn split_mix(number: u64) -> u64 {
-    let z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

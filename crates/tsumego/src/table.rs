@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn growing_loses_nothing() {
         let mut table = Table::<u64>::new(1 << 24);
-        let key = |n: u64| u128::from(crate::position::split_mix(n)) | u128::from(n) << 64;
+        let key = |n: u64| u128::from(base::mix(n)) | u128::from(n) << 64;
         for n in 0..20_000 {
             table.put(key(n), n as u32, 1, 0, 1);
         }

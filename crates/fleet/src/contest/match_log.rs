@@ -6,10 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use base::write_whole;
 use learn::lock::LockedFolder;
 
 use super::{ContestError, Entry, identity::Identity};
-use crate::write_whole;
 
 /// One line of JSON for each finished game.
 const LOG: &str = "match.jsonl";

@@ -8,7 +8,7 @@ use mario_player::lineup::LineupError;
 use net::leela::LoadError;
 use thiserror::Error;
 
-use crate::LogError;
+use base::LogError;
 
 /// Why a run cannot go on.
 #[derive(Debug, Error)]

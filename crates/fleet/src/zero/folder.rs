@@ -5,12 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use base::write_whole;
 use serde::de::DeserializeOwned;
 
-use crate::{
-    write_whole,
-    zero::{BadSetting, State, ZeroError},
-};
+use crate::zero::{BadSetting, State, ZeroError};
 
 /// Files of a run.
 const SETTINGS: &str = "settings.toml";

@@ -11,7 +11,9 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Log, LogError, Score, Sprt, Verdict};
+use base::{Log, LogError};
+
+use crate::{Score, Sprt, Verdict};
 
 /// A finished game of a match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -11,8 +11,10 @@ use std::{
 
 use learn::{lock::LockedFolder, trainer::Report};
 
+use base::Log;
+
 use crate::{
-    Elo, Log, Verdict,
+    Elo, Verdict,
     zero::{
         Discipline, Event, Folder, Games, MatchLine, Phase, State, Status, TrainingLine, ZeroError,
         discipline::{Lesson, Table},

@@ -55,7 +55,7 @@ pub fn remember(file: &Path, fingerprint: u64, scores: Scores) -> bool {
     }
     let Scores { negative, positive } = scores;
     let _ = writeln!(text, "{fingerprint:016x} {negative:e} {positive:e}");
-    net::file::write_whole(file, text.as_bytes()).is_ok()
+    base::write_whole(file, text.as_bytes()).is_ok()
 }
 
 fn parse(line: &str) -> Option<(u64, Scores)> {

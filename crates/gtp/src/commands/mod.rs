@@ -140,6 +140,6 @@ pub(crate) fn color(request: &Request, index: usize) -> Option<go::Color> {
 
 /// Writes a file as a whole or not at all.
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    net::file::write_whole(path, bytes)
+    base::write_whole(path, bytes)
         .map_err(|error| format!("cannot write {}: {error}", path.display()))
 }

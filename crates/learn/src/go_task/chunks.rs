@@ -12,8 +12,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::example::{GoExample, Policy};
 use super::games::LoadReport;
-use crate::shuffle::{Shuffle, mix};
+use crate::shuffle::Shuffle;
 use crate::trainer::DataError;
+use base::mix;
 
 /// Lines of a record in the text form.
 const V1_LINES: usize = 19;

@@ -17,8 +17,8 @@ use rayon::prelude::*;
 
 use super::example::{GoExample, Policy};
 use super::owners::Owners;
-use crate::shuffle::mix;
 use crate::trainer::DataError;
+use base::mix;
 
 /// A game: stones at the start, then moves.
 #[derive(Clone, Debug)]

@@ -28,9 +28,10 @@ use crate::layer::Mode;
 use crate::loss::{self, Squash, Tally};
 use crate::model::Model;
 use crate::settings::TrainSettings;
-use crate::shuffle::{Shuffle, mix};
+use crate::shuffle::Shuffle;
 use crate::trainer::{DataError, Task};
-use net::file::write_whole;
+use base::mix;
+use base::write_whole;
 
 /// Everything about a training, as it is saved beside the weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use base::write_whole;
 use mario::example::{Example, StallCounts};
 use mario::flood;
 use mario::symmetry::COLOR_PERMUTATIONS;
@@ -14,7 +15,6 @@ use mario_player::network::MOVES_LEN;
 use mario_player::planes::{INPUT_LEN, write_planes};
 use mario_player::selfplay::read_records;
 use net::compact::{self, Precision};
-use net::file::write_whole;
 use net::network::Network;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -32,8 +32,9 @@ use crate::loss::{Tally, masked_cross_entropy};
 use crate::model::Model;
 use crate::optimiser::{Decay, Optimiser, Rule, Schedule};
 use crate::settings::TrainSettings;
-use crate::shuffle::{Shuffle, mix};
+use crate::shuffle::Shuffle;
 use crate::trainer::{DataError, Task};
+use base::mix;
 
 /// Everything about a training, as it is saved beside the weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

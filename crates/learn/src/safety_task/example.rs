@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use base::tfrecord::FrameError;
 use flate2::bufread::MultiGzDecoder;
 use tsumego::tfrecord::{Example, RecordFileError, records};
 use tsumego::{
@@ -60,7 +61,9 @@ pub fn read_file(path: &Path, report: &mut LoadReport) -> Result<Vec<SafetyExamp
                 Ok(example) => examples.push(example),
                 Err(why) => report.skip(why, &name),
             },
-            Err(RecordFileError::Io(error)) if error.kind() != io::ErrorKind::UnexpectedEof => {
+            Err(RecordFileError::Frame(FrameError::Io(error)))
+                if error.kind() != io::ErrorKind::UnexpectedEof =>
+            {
                 return Err(failed(error));
             }
             Err(RecordFileError::Payload { .. }) => {

@@ -7,8 +7,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use base::write_whole;
 use net::compact::{self, Precision};
-use net::file::write_whole;
 use net::network::Network;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -26,8 +26,9 @@ use crate::loss::{self, Squash, Tally};
 use crate::model::Model;
 use crate::optimiser::{Decay, Rule, Schedule};
 use crate::settings::TrainSettings;
-use crate::shuffle::{Shuffle, mix};
+use crate::shuffle::Shuffle;
 use crate::trainer::{DataError, Task};
+use base::mix;
 
 /// Everything about a training, as it is saved beside the weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -153,7 +153,7 @@ fn title(tree: &Tree) -> String {
 }
 
 fn write(file: &Path, bytes: &[u8]) -> Result<()> {
-    net::file::write_whole(file, bytes).with_context(|| format!("cannot write {}", file.display()))
+    crate::commands::files::write_whole(file, bytes)
 }
 
 fn summary(review: &Review, marks: usize) -> String {

@@ -139,16 +139,6 @@ fn read(path: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Writes a file whole or not at all.
-fn write_whole(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(".part");
-    let unfinished = PathBuf::from(unfinished);
-    std::fs::write(&unfinished, content)
-        .and_then(|()| std::fs::rename(&unfinished, path))
-        .with_context(|| format!("cannot write {}", path.display()))
-}
-
 fn seed(text: &str) -> Result<u16, String> {
     let parsed = match text.strip_prefix("0x") {
         Some(digits) => u16::from_str_radix(digits, 16),

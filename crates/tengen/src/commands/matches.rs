@@ -296,7 +296,7 @@ fn write_sgf(file: &Path, args: &Args, entry: &Entry, game: &Game) -> std::io::R
     for (name, text) in [("PB", black), ("PW", white), ("RE", &entry.result)] {
         tree.set_text(tree.root(), name, text);
     }
-    fleet::write_whole(file, tree.to_string().as_bytes())
+    base::write_whole(file, tree.to_string().as_bytes())
 }
 
 fn report(args: &Args, contest: &Contest, outcome: Outcome) -> anyhow::Result<()> {

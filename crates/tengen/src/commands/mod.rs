@@ -3,6 +3,7 @@
 mod analyze;
 mod bench;
 mod doctor;
+mod files;
 pub mod gtp;
 mod ladder;
 mod mario;

@@ -16,9 +16,6 @@ mod widen;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Context;
-use net::file::write_whole;
-
 /// Look at networks, make, convert, compare and measure them.
 ///
 /// Files may be Leela Zero weights, plain or gzip, or Tengen's compact format.
@@ -66,5 +63,5 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// Writes a result file, whole or not at all.
 fn write(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    write_whole(file, bytes).with_context(|| format!("{}: cannot be written", file.display()))
+    crate::commands::files::write_whole(file, bytes)
 }

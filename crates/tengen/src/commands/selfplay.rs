@@ -20,7 +20,7 @@ use go_player::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::interrupt;
+use crate::{commands::files::write_whole, interrupt};
 
 /// Play a network against itself and keep the games as training data.
 ///
@@ -150,10 +150,6 @@ fn keep(dir: &Path, number: u64, game: &Finished) -> anyhow::Result<()> {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
     gzip.write_all(write_chunk(game.records()).as_bytes())?;
     write_whole(&chunk_path(dir, number), &gzip.finish()?)
-}
-
-fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    fleet::write_whole(path, bytes).with_context(|| format!("cannot write {}", path.display()))
 }
 
 fn progress_bar(games: u64, first: u64) -> ProgressBar {

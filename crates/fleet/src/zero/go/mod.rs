@@ -24,7 +24,7 @@ use net::{
 
 use crate::{
     Score, Verdict, play_games,
-    worker::{game_seed, rows_wanted},
+    worker::rows_wanted,
     zero::{
         BadSetting, Discipline, Folder, Games, NewNetwork, Run, State, ZeroError,
         discipline::{Lesson, Pace, Table, Trained, last_test, see_through},
@@ -184,7 +184,7 @@ impl Discipline for Go {
                 Color::White => gathers[white].join(),
             };
             let pair = [&judges[black], &judges[white]];
-            let seed = game_seed(seed, u64::from(number));
+            let seed = base::nth_seed(seed, u64::from(number));
             let finished = play_between(pair, &play, seed, decided, seat)?;
             Some(match finished.winner {
                 Some(winner) if winner == candidate_color => Winner::Candidate,

@@ -51,7 +51,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{
     Score, Verdict,
-    worker::{game_seed, rows_wanted},
+    worker::rows_wanted,
     zero::{
         BadSetting, Discipline, Games, NewNetwork, State, ZeroError,
         discipline::{Lesson, Pace, Table, Trained, last_test, see_through},
@@ -258,7 +258,7 @@ impl Discipline for DrMario {
         // Deals of their own, which no game of self-play has.
         let seed = !(table.settings.seed ^ table.state.rounds.rotate_left(32));
         let play_one = |number: u32, decided: &AtomicBool| {
-            let deal = Deal::from_seed(table.settings, game_seed(seed, u64::from(number)));
+            let deal = Deal::from_seed(table.settings, base::nth_seed(seed, u64::from(number)));
             let play = |side: usize| {
                 let _seat = gathers[side].join();
                 let budget = Budget::Playouts(part.simulations);
@@ -331,7 +331,7 @@ impl Deal {
     fn new(settings: &MarioSettings, number: u64) -> Self {
         Self {
             number,
-            ..Self::from_seed(settings, game_seed(settings.seed, number))
+            ..Self::from_seed(settings, base::nth_seed(settings.seed, number))
         }
     }
 

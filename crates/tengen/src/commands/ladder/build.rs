@@ -2,11 +2,11 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use ladder::{original::Original, reader::DEFAULT_STEPS, standalone::LadderNetwork};
 use net::leela::{BOARD_SIZES, LeelaNetwork, TextStyle};
 
-use crate::commands::terminal;
+use crate::commands::{files::write_whole, terminal};
 
 /// Build the ladder network: Leela Zero weights made by hand
 ///
@@ -58,8 +58,7 @@ fn write(args: &Args, network: &LeelaNetwork) -> anyhow::Result<ExitCode> {
     let text = network.to_text(TextStyle::default());
     match &args.output {
         Some(file) => {
-            net::file::write_whole(file, &text)
-                .with_context(|| format!("{}: cannot be written", file.display()))?;
+            write_whole(file, &text)?;
             let shape = network.shape();
             eprintln!(
                 "{}: {} blocks of {} filters",

@@ -12,7 +12,7 @@ use ladder::picture::Picture;
 use ladder::positions::{Kind, Question, questions, truth};
 use ladder::reader::{DEFAULT_STEPS, reader};
 
-use crate::commands::terminal;
+use crate::commands::{files::write_whole, terminal};
 
 /// Show how the ladder network reads a position, block by block
 ///
@@ -89,8 +89,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             Format::Svg => picture.to_svg().into_bytes(),
             Format::Png => picture.to_png(),
         };
-        net::file::write_whole(file, &bytes)
-            .with_context(|| format!("{}: cannot be written", file.display()))?;
+        write_whole(file, &bytes)?;
     }
     terminal::print(&text)?;
     Ok(ExitCode::SUCCESS)

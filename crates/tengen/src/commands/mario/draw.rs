@@ -61,7 +61,7 @@ pub fn run(args: DrawArgs) -> anyhow::Result<ExitCode> {
             args.picture.display()
         ),
     };
-    super::write_whole(&args.picture, &content)?;
+    crate::commands::files::write_whole(&args.picture, &content)?;
     let seconds: f64 = frames.iter().map(|frame| frame.seconds).sum();
     println!(
         "{}: {} pictures, {seconds:.1} s, {} bytes",

@@ -1,6 +1,6 @@
 //! `tengen mario examples`: records made into training examples.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -9,6 +9,8 @@ use clap::Args;
 use mario::Example;
 use mario::example::StallCounts;
 use mario_player::selfplay::read_records;
+
+use crate::commands::files::WholeFile;
 
 /// Turn game records into a JSON array of [board, pill, won, cleared, duration, moves]
 ///
@@ -38,32 +40,20 @@ pub fn run(args: ExamplesArgs) -> anyhow::Result<ExitCode> {
     } else {
         StallCounts::AsLost
     };
-    let mut unfinished = args.examples.as_os_str().to_owned();
-    unfinished.push(".part");
-    let unfinished = PathBuf::from(unfinished);
-    let write_error = || format!("cannot write {}", args.examples.display());
-    let file = std::fs::File::create(&unfinished).with_context(write_error)?;
-    let result = write_examples(&args, stall, BufWriter::new(file));
-    match result {
-        Ok((games, examples)) => {
-            std::fs::rename(&unfinished, &args.examples).with_context(write_error)?;
-            println!(
-                "{}: {examples} examples from {games} games",
-                args.examples.display()
-            );
-            Ok(ExitCode::SUCCESS)
-        }
-        Err(error) => {
-            let _ = std::fs::remove_file(&unfinished);
-            Err(error)
-        }
-    }
+    let mut out = WholeFile::create(&args.examples)?;
+    let (games, examples) = write_examples(&args, stall, &mut out)?;
+    out.finish()?;
+    println!(
+        "{}: {examples} examples from {games} games",
+        args.examples.display()
+    );
+    Ok(ExitCode::SUCCESS)
 }
 
 fn write_examples(
     args: &ExamplesArgs,
     stall: StallCounts,
-    mut out: impl Write,
+    out: &mut impl Write,
 ) -> anyhow::Result<(u64, u64)> {
     let (mut games, mut count) = (0, 0);
     out.write_all(b"[")?;

@@ -71,7 +71,7 @@ pub fn run(args: SolveArgs) -> anyhow::Result<ExitCode> {
             moves,
             end: RecordEnd::End,
         };
-        super::write_whole(path, record.to_string().as_bytes())?;
+        crate::commands::files::write_whole(path, record.to_string().as_bytes())?;
     }
     let pills = solution.placements.len();
     if args.json {

@@ -8,7 +8,8 @@ use net::compact::{self, Precision};
 use rayon::prelude::*;
 use tsumego::{FeatureSet, SafetyNet, Score, compress, compress_rows};
 
-use super::files::{LeftOut, for_each_positions, write_whole};
+use super::files::{LeftOut, for_each_positions};
+use crate::commands::files::write_whole;
 
 /// Round a network's weights to a few bits.
 ///

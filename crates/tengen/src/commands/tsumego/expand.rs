@@ -10,7 +10,8 @@ use anyhow::Context;
 use rayon::prelude::*;
 use tsumego::{Side, TreeError, canonical_name, expand_tree, labelled_tree};
 
-use super::files::{WholeFile, complain, exit_code, for_each_games, write_whole};
+use super::files::{complain, exit_code, for_each_games};
+use crate::commands::files::{WholeFile, write_whole};
 use crate::commands::terminal::spinner;
 
 /// Play trees out: one labelled position a node, with TS, AS, MA, DS, TR and the problem's name in GN.

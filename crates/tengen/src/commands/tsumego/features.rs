@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use serde_json::json;
 use tsumego::{FeatureSet, features};
 
-use super::files::{LeftOut, exit_code, read_positions, write_whole};
+use super::files::{LeftOut, exit_code, read_positions};
+use crate::commands::files::write_whole;
 use crate::commands::terminal::progress;
 
 /// Compute feature planes: one JSON object a line, as the original's files hold.

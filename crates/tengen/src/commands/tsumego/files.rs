@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -210,68 +210,5 @@ pub fn exit_code(failed: usize) -> ExitCode {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(EXIT_BAD_INPUT)
-    }
-}
-
-/// Writes a file in one step: nobody sees half of it.
-pub fn write_whole(file: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let mut out = WholeFile::create(file)?;
-    out.write_all(content)
-        .with_context(|| format!("cannot write {}", file.display()))?;
-    out.finish()
-}
-
-/// A file that appears under its name when it is finished, and not before.
-pub struct WholeFile {
-    file: PathBuf,
-    part: PathBuf,
-    /// Nothing once it is finished.
-    out: Option<BufWriter<fs::File>>,
-}
-
-impl WholeFile {
-    pub fn create(file: &Path) -> anyhow::Result<WholeFile> {
-        let say = || format!("cannot write {}", file.display());
-        let mut name = file.file_name().map(OsStr::to_owned).with_context(say)?;
-        name.push(".part");
-        let part = file.with_file_name(name);
-        let out = fs::File::create(&part).with_context(say)?;
-        Ok(WholeFile {
-            file: file.to_owned(),
-            part,
-            out: Some(BufWriter::new(out)),
-        })
-    }
-
-    /// Gives the file its name.
-    pub fn finish(mut self) -> anyhow::Result<()> {
-        if let Some(out) = self.out.take() {
-            let named = out
-                .into_inner()
-                .map_err(|error| error.into_error())
-                .and_then(|out| out.sync_all())
-                .and_then(|()| fs::rename(&self.part, &self.file));
-            named.with_context(|| format!("cannot write {}", self.file.display()))?;
-        }
-        Ok(())
-    }
-}
-
-impl Drop for WholeFile {
-    fn drop(&mut self) {
-        if self.out.take().is_some() {
-            // Another error has been told already; a leftover would only be a nuisance.
-            let _ = fs::remove_file(&self.part);
-        }
-    }
-}
-
-impl Write for WholeFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.as_mut().map_or(Ok(0), |out| out.write(bytes))
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.as_mut().map_or(Ok(()), |out| out.flush())
     }
 }

@@ -10,7 +10,8 @@ use flate2::{Compression, write::GzEncoder};
 use rayon::prelude::*;
 use tsumego::{FeatureSet, Split, example, tfrecord::write_record};
 
-use super::files::{LeftOut, WholeFile, exit_code, for_each_positions, sgf_files};
+use super::files::{LeftOut, exit_code, for_each_positions, sgf_files};
+use crate::commands::files::WholeFile;
 use crate::commands::terminal::spinner;
 
 /// Pack labelled positions into main.tfrecords and test.tfrecords.

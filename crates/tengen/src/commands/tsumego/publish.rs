@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use tsumego::{FeatureSet, SafetyNet, publish};
 
-use super::files::write_whole;
+use crate::commands::files::write_whole;
 
 /// Write a self-contained ES module with the compressed weights and evaldcnn(board, [x, y]).
 ///

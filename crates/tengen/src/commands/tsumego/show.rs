@@ -12,7 +12,7 @@ use tsumego::{
     problem_tree, to_svg,
 };
 
-use super::files::write_whole;
+use crate::commands::files::write_whole;
 
 /// Draw a position with each stone coloured from red (dies) to green (lives) if its opponent starts.
 ///

@@ -13,7 +13,8 @@ use tsumego::{
     read_problem, to_svg, verify,
 };
 
-use super::files::{complain, exit_code, sgf_files, write_whole};
+use super::files::{complain, exit_code, sgf_files};
+use crate::commands::files::write_whole;
 use crate::commands::terminal::progress;
 
 /// Decide whether marked groups can be captured.
