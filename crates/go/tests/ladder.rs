@@ -156,6 +156,38 @@ fn a_net_captures_where_a_ladder_does_not() {
     );
 }
 
+/// White's string has no liberties but those of three kos on its right side. Two are Black's, so it is in atari; White
+/// takes one back, Black takes another, and so on for ever.
+const TRIPLE_KO: &str = "\
+# # # . . . . . .
+O O # . . . . . .
+O . O # . . . . .
+O O # . . . . . .
+O # . # . . . . .
+O O # . . . . . .
+O # . # . . . . .
+O O # . . . . . .
+# # # . . . . . .";
+
+#[test]
+fn a_triple_ko_goes_to_the_attacker() {
+    let prey = point("A5");
+    let mut board = board(TRIPLE_KO);
+    assert_eq!(board.liberty_count(prey), 1);
+    let mut reader = LadderReader::default();
+    for first in [First::Defender, First::Attacker] {
+        assert_eq!(reader.verdict(&mut board, prey, first), Verdict::Captured);
+    }
+    // Neither of White's two captures helps for good, but each of them can be played.
+    assert_eq!(reader.saving_moves(&mut board, prey), (Vec::new(), true));
+    for capture in ["C5", "C3"] {
+        let undo = board.play(point(capture), Color::White);
+        assert_eq!(undo.captured_stones(), 1);
+        assert_eq!(board.liberty_count(prey), 2);
+        board.undo(undo);
+    }
+}
+
 /// The definition, word by word: no pruning, no ordering, a copy of the board a move.
 fn literal_attack(
     board: &Board,
