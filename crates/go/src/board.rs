@@ -152,6 +152,11 @@ impl Board {
         self.ko
     }
 
+    /// Forbids a point as the last capture of a ko would: for a position whose moves are not known.
+    pub fn set_ko(&mut self, point: Option<Point>) {
+        self.ko = point;
+    }
+
     /// Lifts the ban on retaking a ko, as a pass elsewhere does.
     pub fn clear_ko(&mut self) {
         self.ko = None;
@@ -232,6 +237,12 @@ impl Board {
     /// game's history and is not looked at here.
     #[inline]
     pub fn check(&self, point: Point, color: Color) -> Result<(), Illegal> {
+        self.check_by(point, color, false)
+    }
+
+    /// The same where suicide of two or more stones may be allowed.
+    #[inline]
+    pub fn check_by(&self, point: Point, color: Color, suicide: bool) -> Result<(), Illegal> {
         match self.cell(point) {
             Cell::Border => return Err(Illegal::OffBoard),
             Cell::Black | Cell::White => return Err(Illegal::Occupied),
@@ -246,7 +257,13 @@ impl Board {
         {
             return Err(Illegal::Ko);
         }
-        if self.is_suicide(point, color) {
+        let removes_others = || {
+            point
+                .neighbors()
+                .into_iter()
+                .any(|n| self.is_stone(n, color))
+        };
+        if self.is_suicide(point, color) && !(suicide && removes_others()) {
             Err(Illegal::Suicide)
         } else {
             Ok(())

@@ -1,6 +1,6 @@
-//! A game: a board with its past, whose turn it is, and what White gets for it.
+//! A game: a board with its past, whose turn it is, its rules, and what White gets for it.
 //!
-//! Positional superko asks whether a position ever stood on the board, and networks look at
+//! Superko asks whether a position ever stood on the board, and networks look at
 //! the last eight boards, so a game keeps the stones of every position since its anchor: the
 //! start, or the last time stones were set up. Nothing before the anchor is remembered.
 
@@ -10,7 +10,8 @@ use std::{
 };
 
 use crate::{
-    Board, BoardSize, Color, Illegal, Komi, Move, Point, PointSet, Score, SetupError, Stones, Undo,
+    Board, BoardSize, Color, Illegal, KoRule, Komi, Move, Point, PointSet, Rules, Score,
+    SetupError, Stones, Undo, zobrist,
 };
 
 /// How many boards [`Game::history`] goes back, the current one included.
@@ -38,12 +39,17 @@ pub struct Game {
     board: Board,
     to_move: Color,
     komi: Komi,
+    rules: Rules,
     handicap: usize,
     steps: Vec<Step>,
     /// The stones before each step since the anchor, and now: one more than there are steps.
     past: Vec<Stones>,
-    positions: HashSet<u64, BuildHasherDefault<AlreadyRandom>>,
+    positions: Hashes,
+    /// Positions with the side to move.
+    situations: Hashes,
 }
+
+type Hashes = HashSet<u64, BuildHasherDefault<AlreadyRandom>>;
 
 /// A move and what it takes to go back.
 #[derive(Clone)]
@@ -53,6 +59,7 @@ struct Step {
     undo: Undo,
     to_move_before: Color,
     is_new_position: bool,
+    is_new_situation: bool,
 }
 
 impl Game {
@@ -67,10 +74,12 @@ impl Game {
             board,
             to_move,
             komi,
+            rules: Rules::default(),
             handicap: 0,
             steps: Vec::new(),
             past: Vec::new(),
             positions: HashSet::default(),
+            situations: HashSet::default(),
         };
         game.anchor();
         game
@@ -97,6 +106,21 @@ impl Game {
     /// Gives the turn to `color`.
     pub fn set_to_move(&mut self, color: Color) {
         self.to_move = color;
+        if self.steps.is_empty() {
+            self.situations.clear();
+            self.situations.insert(situation(self.board.hash(), color));
+        }
+    }
+
+    /// The rules that moves and scores follow. Before anybody sets others: Leela Zero's.
+    #[inline]
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Changes the rules. Moves played so far stay, whatever the new rules say about them.
+    pub fn set_rules(&mut self, rules: Rules) {
+        self.rules = rules;
     }
 
     /// The compensation for White.
@@ -110,7 +134,7 @@ impl Game {
         self.komi = komi;
     }
 
-    /// The number of handicap stones. White gets a point for each in the score.
+    /// The number of handicap stones that were placed as such.
     #[inline]
     pub fn handicap(&self) -> usize {
         self.handicap
@@ -121,14 +145,43 @@ impl Game {
         self.handicap = stones;
     }
 
-    /// Why `color` may not play `mv`, if there is a reason; positional superko included.
+    /// The handicap that the stones themselves tell of: Black stones set up before the first move, and Black's
+    /// moves in a row at the start, White's passes between them aside. White stones at the start, or fewer than two
+    /// Black ones, are no handicap.
+    pub fn opening_stones(&self) -> usize {
+        let anchor = &self.past[0];
+        if !anchor.of(Color::White).is_empty() {
+            return 0;
+        }
+        let in_a_row = self
+            .moves()
+            .filter(|&played| played != (Color::White, Move::Pass))
+            .take_while(|(color, mv)| *color == Color::Black && !mv.is_pass())
+            .count();
+        let stones = anchor.of(Color::Black).len() + in_a_row;
+        if stones < 2 { 0 } else { stones }
+    }
+
+    /// The points White gets in the score: komi, and what the rules give for handicap stones.
+    pub fn compensation(&self) -> f32 {
+        let bonus = self.rules.handicap_bonus.points(self.handicap);
+        self.komi.points_for_white() + bonus as f32
+    }
+
+    /// Why `color` may not play `mv` by the game's rules, if there is a reason; superko included.
     pub fn check(&self, color: Color, mv: Move) -> Result<(), Illegal> {
         let Move::Play(point) = mv else { return Ok(()) };
-        self.board.check(point, color)?;
-        if self
-            .positions
-            .contains(&self.board.hash_after(point, color))
-        {
+        self.board.check_by(point, color, self.rules.suicide)?;
+        let hash = || self.board.hash_after(point, color);
+        let repeats = match self.rules.ko {
+            KoRule::Simple => false,
+            KoRule::Positional => self.positions.contains(&hash()),
+            KoRule::Situational => {
+                let next = situation(hash(), color.opponent());
+                self.situations.contains(&next)
+            }
+        };
+        if repeats {
             return Err(Illegal::Superko);
         }
         Ok(())
@@ -180,6 +233,10 @@ impl Game {
         if step.is_new_position {
             self.positions.remove(&self.board.hash());
         }
+        if step.is_new_situation {
+            let now = situation(self.board.hash(), step.color.opponent());
+            self.situations.remove(&now);
+        }
         self.past.pop();
         self.board.undo(step.undo);
         self.to_move = step.to_move_before;
@@ -228,11 +285,10 @@ impl Game {
         &self.past
     }
 
-    /// Who would win, and by how much, if the game ended here: Tromp-Taylor area, with komi and
-    /// a point a handicap stone for White.
+    /// Who would win, and by how much, if the game ended here with every stone alive: Tromp-Taylor area, and the
+    /// compensation for White.
     pub fn score(&self) -> Score {
-        let compensation = self.komi.points_for_white() + self.handicap as f32;
-        Score::from_black(self.board.area_difference() as f32 - compensation)
+        Score::from_black(self.board.area_difference() as f32 - self.compensation())
     }
 
     /// Replaces the position: puts stones down, takes stones away (`removed` wins last), and
@@ -266,7 +322,7 @@ impl Game {
         let black = stones.iter().copied().collect();
         self.set_up(&black, &PointSet::EMPTY, &PointSet::EMPTY)?;
         self.handicap = stones.len();
-        self.to_move = Color::White;
+        self.set_to_move(Color::White);
         Ok(())
     }
 
@@ -276,8 +332,11 @@ impl Game {
         self.steps.clear();
         self.past.clear();
         self.positions.clear();
+        self.situations.clear();
         self.past.push(*self.board.all_stones());
         self.positions.insert(self.board.hash());
+        self.situations
+            .insert(situation(self.board.hash(), self.to_move));
     }
 
     fn advance(&mut self, color: Color, mv: Move) {
@@ -285,16 +344,24 @@ impl Game {
             Move::Play(point) => self.board.play(point, color),
             Move::Pass => self.board.pass(),
         };
+        let hash = self.board.hash();
+        let next = situation(hash, color.opponent());
         self.steps.push(Step {
             color,
             mv,
             undo,
             to_move_before: self.to_move,
-            is_new_position: self.positions.insert(self.board.hash()),
+            is_new_position: self.positions.insert(hash),
+            is_new_situation: self.situations.insert(next),
         });
         self.past.push(*self.board.all_stones());
         self.to_move = color.opponent();
     }
+}
+
+/// A hash of the stones and the side to move.
+pub fn situation(stones: u64, to_move: Color) -> u64 {
+    stones ^ zobrist::turn(to_move)
 }
 
 /// Position hashes are random numbers already; hashing them again gains nothing.
@@ -372,6 +439,77 @@ mod tests {
         assert_eq!(game.check(Color::Black, retake), Err(Illegal::Superko));
         game.anchor();
         assert_eq!(game.check(Color::Black, retake), Ok(()));
+    }
+
+    #[test]
+    fn simple_ko_allows_what_superko_forbids() {
+        let mut game = game(5, "B1 C1 A2 D2 B3 C3 C2 B2 pass pass");
+        let retake = "C2".parse().unwrap();
+        assert_eq!(game.check(Color::Black, retake), Err(Illegal::Superko));
+        // Black to move on the position before White's capture: the turn is the same, so this is a repetition too.
+        game.set_rules(Rules::AGA);
+        assert_eq!(game.check(Color::Black, retake), Err(Illegal::Superko));
+        game.set_rules(Rules::CHINESE);
+        assert_eq!(game.check(Color::Black, retake), Ok(()));
+    }
+
+    #[test]
+    fn situational_superko_looks_at_the_turn() {
+        // Black's suicide at B1 removes A1 too: the board of three moves ago, but now White is to move.
+        let mut game = game(5, "E5 A2 E4 B2 E3 C1 A1 pass");
+        let suicide = "B1".parse().unwrap();
+        game.set_rules(Rules::TROMP_TAYLOR);
+        assert_eq!(game.check(Color::Black, suicide), Err(Illegal::Superko));
+        game.set_rules(Rules::NEW_ZEALAND);
+        assert_eq!(game.check(Color::Black, suicide), Ok(()));
+        game.play(suicide).unwrap();
+        game.undo();
+        assert_eq!(game.check(Color::Black, suicide), Ok(()), "undo forgets");
+    }
+
+    #[test]
+    fn suicide_of_several_stones_is_a_matter_of_rules_and_of_one_never_allowed() {
+        // Black at A1 and, if played, B1: enclosed by White at A2, B2, C1.
+        let mut game = game(5, "A1 A2 E5 B2 E4 C1");
+        let suicide = "B1".parse().unwrap();
+        assert_eq!(game.check(Color::Black, suicide), Err(Illegal::Suicide));
+        game.set_rules(Rules::TROMP_TAYLOR);
+        assert_eq!(game.check(Color::Black, suicide), Ok(()));
+        game.play(suicide).unwrap();
+        assert!(game.board().is_empty(Point::new(0, 0)));
+        game.play("E1".parse().unwrap()).unwrap();
+        game.play("E2".parse().unwrap()).unwrap();
+        game.play("B1".parse().unwrap()).unwrap();
+        assert_eq!(
+            game.check(Color::Black, "A1".parse().unwrap()),
+            Err(Illegal::Suicide)
+        );
+    }
+
+    #[test]
+    fn handicap_is_told_from_the_first_stones() {
+        let opening = |moves: &[(Color, &str)]| {
+            let mut game = Game::new(BoardSize::NINE, Komi::ZERO);
+            for &(color, vertex) in moves {
+                game.play_as(color, vertex.parse().unwrap()).unwrap();
+            }
+            game.opening_stones()
+        };
+        use Color::{Black, White};
+        assert_eq!(opening(&[(Black, "C3"), (White, "G7")]), 0);
+        assert_eq!(opening(&[(Black, "C3"), (Black, "G7"), (White, "E5")]), 2);
+        assert_eq!(
+            opening(&[
+                (Black, "C3"),
+                (White, "pass"),
+                (Black, "G7"),
+                (White, "pass"),
+                (Black, "C7"),
+                (White, "E5")
+            ]),
+            3
+        );
+        assert_eq!(opening(&[(White, "C3"), (Black, "G7"), (Black, "E5")]), 0);
     }
 
     #[test]

@@ -16,6 +16,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod area;
 mod benson;
 mod board;
 mod color;
@@ -24,9 +25,11 @@ mod game;
 mod geta;
 mod handicap;
 mod ladder;
+mod ladder_marks;
 mod moves;
 mod point;
 mod points;
+mod rules;
 mod score;
 mod seki;
 pub mod sgf;
@@ -40,13 +43,15 @@ pub use benson::{Benson, Life};
 pub use board::Board;
 pub use color::Color;
 pub use diagram::{Diagram, DiagramError};
-pub use game::{Game, HISTORY};
+pub use game::{Game, HISTORY, situation};
 pub use geta::{GetaReader, GetaReading};
 pub use handicap::{fixed_handicap, max_fixed_handicap, star_points};
 pub use ladder::{DEFAULT_NODES as DEFAULT_LADDER_NODES, First, LadderReader, Reading, Verdict};
+pub use ladder_marks::LadderMarks;
 pub use moves::{Illegal, Move, VertexError, column_letter};
 pub use point::{BoardSize, Point};
 pub use points::PointSet;
+pub use rules::{HandicapBonus, KoRule, Rules, RulesError, Scoring, Tax};
 pub use score::{Komi, Score};
 pub use stones::{SetupError, Stones};
 pub use symmetry::Symmetry;

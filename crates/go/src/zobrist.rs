@@ -12,6 +12,12 @@ pub(crate) fn stone(color: Color, grid_index: usize) -> u64 {
     KEYS[color.index()][grid_index]
 }
 
+/// The number for the side to move, where positions with different turns are to differ.
+#[inline]
+pub(crate) const fn turn(color: Color) -> u64 {
+    mix(0x5175_6174_696f_6e00 + color.index() as u64)
+}
+
 const fn keys() -> [[u64; GRID]; 2] {
     let mut keys = [[0; GRID]; 2];
     let mut color = 0;
