@@ -397,8 +397,10 @@ impl Player {
         let assumptions = Assumptions {
             net_komi: self.net_komi,
             trust: self.komi_settings.trust,
-            compensation: game.komi().points_for_white() + counted_stones as f32,
+            compensation: game.komi().points_for_white()
+                + game.rules().handicap_bonus.points(counted_stones) as f32,
             always_considers_pass: self.options.dumb_pass,
+            ..Assumptions::default()
         };
         Position::new(game, assumptions)
     }

@@ -2,11 +2,14 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use go::{Board, BoardSize, Color, Game, Move, Stones};
+use go::{
+    Board, BoardSize, Color, Game, KoRule, Move, Point, PointSet, Rules, Scoring, Stones, situation,
+};
 use search::{Side, Turn};
 
 use crate::{
     dynamic_komi::{Trust, TurnKomi},
+    network_view::NetworkView,
     planes::HISTORY,
 };
 
@@ -24,6 +27,20 @@ pub struct Assumptions {
     pub compensation: f32,
     /// Whether passing is always a candidate, not only when it makes sense.
     pub always_considers_pass: bool,
+    /// What a network is told beyond the stones.
+    pub view: NetworkView,
+}
+
+impl Default for Assumptions {
+    fn default() -> Assumptions {
+        Assumptions {
+            net_komi: TurnKomi::TRAINED,
+            trust: Trust::BOTH,
+            compensation: 7.5,
+            always_considers_pass: false,
+            view: NetworkView::default(),
+        }
+    }
 }
 
 /// A position of the search tree.
@@ -40,39 +57,77 @@ pub struct Position {
 
 struct Root {
     assumptions: Assumptions,
+    rules: Rules,
+    /// Points White gets by komi alone.
+    komi: f32,
+    /// Handicap stones, as [`Game::opening_stones`] counts them.
+    opening_stones: usize,
     /// The first position of the game and every move since.
     anchor: Stones,
     moves: Vec<(Color, Move)>,
     to_move: Color,
     passes: usize,
-    /// The last boards with their hashes, the root's own first.
-    history: Vec<(Stones, u64)>,
-    /// The hash of every position that stood on the board.
+    /// The last boards, the root's own first.
+    history: Vec<PastBoard>,
+    /// The hash of every position that stood on the board, and under situational superko with the side to move.
     positions: HashSet<u64>,
+}
+
+/// A board of the past.
+#[derive(Clone, Copy, Debug)]
+pub struct PastBoard {
+    /// The stones on it.
+    pub stones: Stones,
+    /// The hash of the stones.
+    pub hash: u64,
+    /// The point that a ko forbade then.
+    pub ko: Option<Point>,
+}
+
+impl PastBoard {
+    fn of(board: &Board) -> PastBoard {
+        PastBoard {
+            stones: *board.all_stones(),
+            hash: board.hash(),
+            ko: board.ko_point(),
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
 struct Played {
     mv: Move,
-    stones: Stones,
-    hash: u64,
+    /// What superko compares.
+    repetition: u64,
+    after: PastBoard,
 }
 
 impl Position {
     /// The current position of a game.
     pub fn new(game: &Game, assumptions: Assumptions) -> Position {
-        let moves: Vec<(Color, Move)> = game.moves().collect();
         let passes = game.passes().min(PASSES_TO_END);
-        let hashes = position_hashes(game);
-        let recent = hashes.iter().rev().copied();
+        let boards = boards_of(game);
+        let rules = *game.rules();
+        let first_to_move = game
+            .moves()
+            .next()
+            .map_or(game.to_move(), |(color, _)| color);
+        let turns = game.moves().map(|(color, _)| color.opponent());
+        let turns = [first_to_move].into_iter().chain(turns);
+        let repetitions = boards.iter().zip(turns);
         let root = Root {
             assumptions,
+            rules,
+            komi: game.komi().points_for_white(),
+            opening_stones: game.opening_stones(),
             anchor: game.positions()[0],
             to_move: game.to_move(),
             passes,
-            history: game.history().copied().zip(recent).collect(),
-            positions: hashes.into_iter().collect(),
-            moves,
+            positions: repetitions
+                .map(|(board, next)| repetition(rules.ko, board.hash, next))
+                .collect(),
+            history: boards.iter().rev().take(HISTORY).copied().collect(),
+            moves: game.moves().collect(),
         };
         Position {
             board: game.board().clone(),
@@ -136,6 +191,73 @@ impl Position {
         &self.root.assumptions
     }
 
+    /// The rules of the game.
+    pub fn rules(&self) -> &Rules {
+        &self.root.rules
+    }
+
+    /// The points White gets by komi alone.
+    pub fn komi(&self) -> f32 {
+        self.root.komi
+    }
+
+    /// Handicap stones, as [`Game::opening_stones`] counts them.
+    pub fn opening_stones(&self) -> usize {
+        self.root.opening_stones
+    }
+
+    /// The moves that led here, the last one first. `before_root` says whether to go on past the root.
+    pub fn moves_back(&self, before_root: bool) -> impl Iterator<Item = (Color, Move)> + '_ {
+        let mut color = self.to_move;
+        let line = self.line.iter().rev().map(move |played| {
+            color = color.opponent();
+            (color, played.mv)
+        });
+        let before = self.root.moves.iter().rev().copied();
+        line.chain(before.filter(move |_| before_root))
+    }
+
+    /// The current board and the last ones before it, the current one first, at most eight.
+    pub fn boards(&self) -> impl Iterator<Item = &PastBoard> {
+        let line = self.line.iter().rev().map(|played| &played.after);
+        line.chain(&self.root.history).take(HISTORY)
+    }
+
+    /// How many stones each colour has played since the game began, Black's first; passes and set-up stones aside.
+    pub fn stones_played(&self) -> [usize; 2] {
+        let mut played = [0; 2];
+        for (color, mv) in self.moves_back(true) {
+            played[color.index()] += usize::from(!mv.is_pass());
+        }
+        played
+    }
+
+    /// The empty points that only ko or superko forbids to the side to move.
+    pub fn forbidden_by_ko(&self) -> PointSet {
+        let simple = self.board.ko_point();
+        let is_simple =
+            |&point: &Point| self.board.check(point, self.to_move) == Err(go::Illegal::Ko);
+        let mut forbidden: PointSet = simple.filter(is_simple).into_iter().collect();
+        if self.root.rules.ko == KoRule::Simple || !self.has_captured() {
+            return forbidden;
+        }
+        let suicide = self.root.rules.suicide;
+        for point in self.board.empty_set().iter() {
+            if self.board.check_by(point, self.to_move, suicide).is_ok() && self.repeats(point) {
+                forbidden.insert(point);
+            }
+        }
+        forbidden
+    }
+
+    /// Whether fewer stones are on the board than were put there: else no position can come back.
+    fn has_captured(&self) -> bool {
+        let on_board =
+            |stones: &Stones| stones.of(Color::Black).len() + stones.of(Color::White).len();
+        let [black, white] = self.stones_played();
+        on_board(self.board.all_stones()) < on_board(&self.root.anchor) + black + white
+    }
+
     /// Whether the network's winrate counts here.
     pub fn is_trusted(&self) -> bool {
         let Assumptions {
@@ -151,7 +273,7 @@ impl Position {
 
     /// The last boards, the current one first, at most eight.
     pub fn history(&self) -> impl Iterator<Item = &Stones> {
-        self.recent().map(|(stones, _)| stones)
+        self.boards().map(|board| &board.stones)
     }
 
     /// The moves from the root to here.
@@ -161,7 +283,21 @@ impl Position {
 
     /// How many points `color` is ahead if the game ends here.
     pub fn lead(&self, color: Color) -> f32 {
-        let black = self.board.area_difference() as f32 - self.root.assumptions.compensation;
+        let Assumptions {
+            compensation, view, ..
+        } = self.root.assumptions;
+        let area = if view.settled_scores {
+            let [black, white] = self.board.settled_area(self.root.rules.suicide);
+            black.len() as i32 - white.len() as i32
+        } else {
+            self.board.area_difference()
+        };
+        let mut black = area as f32 - compensation;
+        if self.root.rules.scoring == Scoring::Territory {
+            // Territory and prisoners are area without the stones that were played.
+            let [by_black, by_white] = self.stones_played();
+            black -= by_black as f32 - by_white as f32;
+        }
         match color {
             Color::Black => black,
             Color::White => -black,
@@ -171,11 +307,20 @@ impl Position {
     /// Whether the side to move may play here; superko is asked of the whole game.
     pub fn is_legal(&self, mv: Move) -> bool {
         let Move::Play(point) = mv else { return true };
-        if !self.board.is_legal(point, self.to_move) {
+        let suicide = self.root.rules.suicide;
+        self.board.check_by(point, self.to_move, suicide).is_ok() && !self.repeats(point)
+    }
+
+    /// Whether a play would repeat a position that superko forbids.
+    fn repeats(&self, point: Point) -> bool {
+        let ko = self.root.rules.ko;
+        if ko == KoRule::Simple {
             return false;
         }
         let hash = self.board.hash_after(point, self.to_move);
-        !self.root.positions.contains(&hash) && !self.line.iter().any(|played| played.hash == hash)
+        let next = repetition(ko, hash, self.to_move.opponent());
+        self.root.positions.contains(&next)
+            || self.line.iter().any(|played| played.repetition == next)
     }
 
     /// A number that differs, as far as 128 bits can, whenever the last eight boards, the side to move or `salt` do.
@@ -185,7 +330,7 @@ impl Position {
         const HIGH: u64 = 0xC2B2_AE3D_27D4_EB4F;
         let mut low = salt;
         let mut high = (self.to_move.index() + 1) as u64 | (self.size().get() as u64) << 8;
-        for (_, hash) in self.recent() {
+        for hash in self.boards().map(|board| board.hash) {
             low = (low.rotate_left(23) ^ hash).wrapping_mul(LOW);
             high = (high.rotate_left(41) ^ hash.rotate_left(32)).wrapping_mul(HIGH);
             low ^= low >> 29;
@@ -193,32 +338,33 @@ impl Position {
         }
         u128::from(high) << 64 | u128::from(low)
     }
+}
 
-    fn recent(&self) -> impl Iterator<Item = (&Stones, u64)> {
-        let line = self.line.iter().rev();
-        let before = self.root.history.iter();
-        line.map(|played| (&played.stones, played.hash))
-            .chain(before.map(|(stones, hash)| (stones, *hash)))
-            .take(HISTORY)
+/// What superko compares: the stones, and under situational superko the side to move.
+fn repetition(ko: KoRule, hash: u64, to_move: Color) -> u64 {
+    match ko {
+        KoRule::Simple | KoRule::Positional => hash,
+        KoRule::Situational => situation(hash, to_move),
     }
 }
 
-/// The hash of every position of a game, oldest first, by playing it again.
-fn position_hashes(game: &Game) -> Vec<u64> {
+/// Every board of a game, oldest first, by playing it again.
+fn boards_of(game: &Game) -> Vec<PastBoard> {
     let anchor = &game.positions()[0];
     let (black, white) = (anchor.of(Color::Black), anchor.of(Color::White));
     let Ok(mut board) = Board::with_stones(game.size(), black, white) else {
         // A game's first position stood on a board, so this does not happen.
-        return vec![game.board().hash()];
+        return vec![PastBoard::of(game.board())];
     };
-    let mut hashes = vec![board.hash()];
+    let mut boards = vec![PastBoard::of(&board)];
     for (color, mv) in game.moves() {
-        if let Move::Play(point) = mv {
-            let _ = board.play(point, color);
-        }
-        hashes.push(board.hash());
+        let _ = match mv {
+            Move::Play(point) => board.play(point, color),
+            Move::Pass => board.pass(),
+        };
+        boards.push(PastBoard::of(&board));
     }
-    hashes
+    boards
 }
 
 impl Clone for Position {
@@ -279,16 +425,19 @@ impl search::Game for Position {
             }
         }
         self.to_move = self.to_move.opponent();
+        let after = PastBoard::of(&self.board);
         self.line.push(Played {
             mv,
-            stones: *self.board.all_stones(),
-            hash: self.board.hash(),
+            repetition: repetition(self.root.rules.ko, after.hash, self.to_move),
+            after,
         });
     }
 
     fn path_from(&self, earlier: &Position) -> Option<Vec<Move>> {
         let (now, then) = (&self.root, &earlier.root);
         let same_game = now.assumptions == then.assumptions
+            && now.rules == then.rules
+            && now.komi == then.komi
             && now.anchor == then.anchor
             && self.size() == earlier.size()
             && self.line.is_empty()
@@ -333,6 +482,7 @@ mod tests {
             trust: Trust::BOTH,
             compensation: 7.5,
             always_considers_pass: false,
+            view: NetworkView::default(),
         }
     }
 

@@ -197,6 +197,7 @@ fn think(
         trust: Trust::BOTH,
         compensation: settings.komi,
         always_considers_pass: true,
+        ..Assumptions::default()
     };
     let position = Position::new(game, assumptions);
     let sigma = Sigma::default();

@@ -428,6 +428,7 @@ impl PlainEngine {
             trust: Trust::BOTH,
             compensation: self.game.komi().points_for_white() + self.game.handicap() as f32,
             always_considers_pass: false,
+            ..Assumptions::default()
         };
         let root = Position::new(&self.game, assumptions);
         let settings = search::Settings {

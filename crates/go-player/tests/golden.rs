@@ -62,6 +62,7 @@ fn position(moves: &str) -> Position {
             trust: Trust::BOTH,
             compensation: 7.5,
             always_considers_pass: false,
+            ..Assumptions::default()
         },
     )
 }

@@ -128,6 +128,7 @@ fn position(game: &Game) -> Position {
         trust: Trust::BOTH,
         compensation: 7.5,
         always_considers_pass: false,
+        ..Assumptions::default()
     };
     Position::new(game, assumptions)
 }

@@ -168,6 +168,7 @@ fn our_visits(judge: &ForgetsHistory, game: &Game, visits: u64) -> (BTreeMap<Str
         trust: Trust::BOTH,
         compensation: 7.5,
         always_considers_pass: false,
+        ..Assumptions::default()
     };
     let position = Position::new(game, assumptions);
     let fpu = Fpu {

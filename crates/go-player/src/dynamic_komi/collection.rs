@@ -209,6 +209,7 @@ mod tests {
             trust: Trust::BOTH,
             compensation: 7.5,
             always_considers_pass: false,
+            ..Assumptions::default()
         };
         Position::new(game, assumptions)
     }

@@ -198,6 +198,7 @@ fn empty_board(judge: &Judge) -> Position {
         trust: Trust::BOTH,
         compensation: 0.0,
         always_considers_pass: false,
+        ..Assumptions::default()
     };
     Position::new(&Game::new(judge.size(), Komi::default()), assumptions)
 }
