@@ -54,7 +54,10 @@ mod exhibition;
 mod graph;
 mod review;
 
-pub use encoder::{Encoder, LeelaEncoder, NotForGo, Opinion, ScoreOpinion, ShortTermErrors};
+pub use encoder::{
+    Encoder, HumanProfile, KataEncoder, KataScales, KataTraits, LeelaEncoder, NotForGo, Opinion,
+    ScoreOpinion, ShortTermErrors,
+};
 pub use exhibition::exhibition;
 pub use graph::winrate_svg;
 pub use guard::{Choice, Guarded};

@@ -157,6 +157,12 @@ impl Orientation {
         Symmetry::ALL.map(|symmetry| Orientation::new(size, symmetry))
     }
 
+    /// The input cell that holds a cell of the board.
+    #[inline]
+    pub fn cell(&self, cell: usize) -> usize {
+        usize::from(self.to_input[cell])
+    }
+
     /// Turns the network's policy back to the board; the last entry, passing, stays.
     pub fn restore_policy(&self, raw: &[f32]) -> Box<[f32]> {
         let points = self.to_input.iter().map(|&cell| raw[usize::from(cell)]);

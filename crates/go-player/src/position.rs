@@ -85,6 +85,15 @@ pub struct PastBoard {
 }
 
 impl PastBoard {
+    /// The board itself, set up again.
+    pub fn board(&self, size: BoardSize) -> Board {
+        let (black, white) = (self.stones.of(Color::Black), self.stones.of(Color::White));
+        let mut board =
+            Board::with_stones(size, black, white).expect("these stones stood on a board");
+        board.set_ko(self.ko);
+        board
+    }
+
     fn of(board: &Board) -> PastBoard {
         PastBoard {
             stones: *board.all_stones(),

@@ -8,6 +8,8 @@ use std::{fmt, str::FromStr};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use crate::Komi;
+
 /// Which repetitions are forbidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KoRule {
@@ -184,10 +186,11 @@ impl Rules {
         found.map(|&(name, ..)| name)
     }
 
-    /// The komi that goes with a preset on a full board.
-    pub fn usual_komi(&self) -> f32 {
+    /// The komi that goes with these rules on a full board.
+    pub fn default_komi(&self) -> Komi {
         let found = PRESETS.iter().find(|(_, rules, _)| rules == self);
-        found.map_or(7.5, |&(_, _, komi)| komi)
+        let points = found.and_then(|&(_, _, points)| Komi::new(points));
+        points.unwrap_or_default()
     }
 
     /// Sets one field by the name and text that KataGo uses, such as `ko` to `SIMPLE`.
@@ -199,6 +202,12 @@ impl Rules {
             word => Value::String(word.trim_matches('"').to_owned()),
         };
         self.set_value(field, &value)
+    }
+
+    /// The same rules with one field changed.
+    pub fn with_field(mut self, field: &str, value: &Value) -> Result<Rules, RulesError> {
+        self.set_value(field, value)?;
+        Ok(self)
     }
 
     fn set_value(&mut self, field: &str, value: &Value) -> Result<(), RulesError> {
@@ -219,9 +228,17 @@ impl Rules {
         Ok(())
     }
 
-    fn from_json(text: &str) -> Result<Rules, RulesError> {
-        let damaged = |error: serde_json::Error| RulesError::Json(error.to_string());
-        let fields: Map<String, Value> = serde_json::from_str(text).map_err(damaged)?;
+    /// The rules that a JSON value names: a preset, or an object of fields. Fields left out are as in Tromp-Taylor,
+    /// `komi` is skipped.
+    pub fn from_json(value: &Value) -> Result<Rules, RulesError> {
+        match value {
+            Value::String(name) => name.parse(),
+            Value::Object(fields) => Rules::from_fields(fields),
+            other => Err(RulesError::Json(format!("found {other}"))),
+        }
+    }
+
+    fn from_fields(fields: &Map<String, Value>) -> Result<Rules, RulesError> {
         let mut rules = Rules::TROMP_TAYLOR;
         for (field, value) in fields.iter().filter(|(field, _)| *field != "komi") {
             rules.set_value(field, value)?;
@@ -325,7 +342,9 @@ impl FromStr for Rules {
     fn from_str(text: &str) -> Result<Rules, RulesError> {
         let text = text.trim();
         if text.starts_with('{') {
-            return Rules::from_json(text);
+            let damaged = |error: serde_json::Error| RulesError::Json(error.to_string());
+            let fields = serde_json::from_str(text).map_err(damaged)?;
+            return Rules::from_fields(&fields);
         }
         let name = text.to_lowercase().replace([' ', '_'], "-");
         let plain = |name: &str| name.replace('-', "");

@@ -4,12 +4,14 @@
 //! difference: it turns a position into an input row and an output row into an [`Opinion`]. Everything above it
 //! ([`Judge`](crate::Judge), search, review) is the same for all families.
 
+mod katago;
 mod leela;
 
 use go::{BoardSize, Symmetry};
 
 use crate::position::Position;
 
+pub use katago::{HumanProfile, KataEncoder, KataScales, KataTraits};
 pub use leela::LeelaEncoder;
 
 /// What a network says about a position. All values are for the side to move.

@@ -1,0 +1,316 @@
+//! Inputs against KataGo's own, and against positions drawn here.
+
+use std::path::PathBuf;
+
+use go::{BoardSize, Color, Game, Komi, Move, PointSet, Rules};
+use serde_json::Value;
+
+use super::{cell, features::Features};
+use crate::position::{Assumptions, Position};
+
+/// The folder with recorded inputs, or nothing and a sentence about it.
+fn data(file: &str) -> Option<Vec<Value>> {
+    let beside = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
+    let folder = std::env::var_os("TENGEN_DATA").map_or(beside, PathBuf::from);
+    let path = folder.join("katago").join(file);
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        println!("skipped: no data at {}", path.display());
+        return None;
+    };
+    Some(serde_json::from_str(&text).unwrap())
+}
+
+fn color(letter: &str) -> Color {
+    match letter {
+        "B" => Color::Black,
+        "W" => Color::White,
+        other => panic!("{other}"),
+    }
+}
+
+/// The game of a record. Moves are a list of pairs or one string.
+fn game(record: &Value) -> Game {
+    let size = BoardSize::new(record["size"].as_u64().unwrap() as usize).unwrap();
+    let komi = Komi::new(record["komi"].as_f64().unwrap() as f32).unwrap();
+    let mut game = Game::new(size, komi);
+    game.set_rules(record["rules"].as_str().unwrap().parse().unwrap());
+    let pairs = |value: &Value| -> Vec<(Color, Move)> {
+        let words: Vec<String> = match value {
+            Value::String(text) => text.split_whitespace().map(str::to_owned).collect(),
+            Value::Array(list) => list
+                .iter()
+                .flat_map(|pair| pair.as_array().unwrap())
+                .map(|word| word.as_str().unwrap().to_owned())
+                .collect(),
+            _ => Vec::new(),
+        };
+        words
+            .chunks(2)
+            .map(|pair| (color(&pair[0]), pair[1].parse().unwrap()))
+            .collect()
+    };
+    let setup = pairs(&record["setup"]);
+    if !setup.is_empty() {
+        let of = |wanted| -> PointSet {
+            setup
+                .iter()
+                .filter(|(color, _)| *color == wanted)
+                .filter_map(|(_, mv)| mv.point())
+                .collect()
+        };
+        game.set_up(&of(Color::Black), &of(Color::White), &PointSet::EMPTY)
+            .unwrap();
+    }
+    let handicap = record["handicap"].as_array().into_iter().flatten();
+    let handicap: Vec<_> = handicap
+        .map(|vertex| vertex.as_str().unwrap().parse().unwrap())
+        .collect();
+    if !handicap.is_empty() {
+        game.place_handicap(&handicap).unwrap();
+    }
+    for (color, mv) in pairs(&record["moves"]) {
+        game.play_as(color, mv).unwrap();
+    }
+    game.set_to_move(color(record["toMove"].as_str().unwrap()));
+    game
+}
+
+fn features(position: &Position) -> Features {
+    let suicide = position.rules().suicide;
+    Features::new(position, suicide, |board| {
+        board.board(position.size()).ladder_marks()
+    })
+}
+
+/// A plane as the records write it: bits from the top left, the first the most significant, in hexadecimal.
+fn hexadecimal(size: BoardSize, plane: &PointSet) -> String {
+    let area = size.area();
+    let mut nibbles = vec![0u8; area.div_ceil(4)];
+    for point in plane.iter() {
+        let from_end = area - 1 - cell(size, point);
+        let place = nibbles.len() - 1 - from_end / 4;
+        nibbles[place] |= 1 << (from_end % 4);
+    }
+    let digits: String = nibbles.iter().map(|nibble| format!("{nibble:x}")).collect();
+    let trimmed = digits.trim_start_matches('0');
+    if trimmed.is_empty() {
+        "0".into()
+    } else {
+        trimmed.to_owned()
+    }
+}
+
+/// What differs between our inputs and the recorded ones.
+fn differences(record: &Value) -> Vec<String> {
+    let position = Position::new(&game(record), Assumptions::default());
+    let ours = features(&position);
+    let mut differences = Vec::new();
+    for (number, expected) in record["planes"].as_array().unwrap().iter().enumerate() {
+        let expected = expected.as_str().unwrap();
+        let got = hexadecimal(position.size(), &ours.planes[number]);
+        if got != expected {
+            differences.push(format!("plane {number}: {got}, not {expected}"));
+        }
+    }
+    for (number, expected) in record["globals"].as_array().unwrap().iter().enumerate() {
+        if f64::from(ours.globals[number]) as f32 != expected.as_f64().unwrap() as f32 {
+            differences.push(format!(
+                "global {number}: {}, not {expected}",
+                ours.globals[number]
+            ));
+        }
+    }
+    differences
+}
+
+#[test]
+fn every_recorded_input_is_reproduced_bit_for_bit() {
+    let mut compared = 0;
+    let mut wrong = Vec::new();
+    for file in ["positions.json", "inputs-random.json"] {
+        for (index, record) in data(file).into_iter().flatten().enumerate() {
+            compared += 1;
+            let differences = differences(&record);
+            if !differences.is_empty() {
+                let name = record["name"].as_str().unwrap_or("");
+                wrong.push(format!("{file} {index} {name}: {}", differences.join("; ")));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {compared} differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    assert!(compared == 0 || compared == 392, "{compared}");
+}
+
+fn played(side: usize, komi: f32, rules: Rules, moves: &str) -> Game {
+    let mut game = Game::new(BoardSize::new(side).unwrap(), Komi::new(komi).unwrap());
+    game.set_rules(rules);
+    for vertex in moves.split_whitespace() {
+        game.play(vertex.parse().unwrap()).unwrap();
+    }
+    game
+}
+
+fn seen(game: &Game) -> Features {
+    features(&Position::new(game, Assumptions::default()))
+}
+
+fn points(text: &str) -> PointSet {
+    text.split_whitespace()
+        .map(|vertex| vertex.parse::<go::Point>().unwrap())
+        .collect()
+}
+
+#[test]
+fn the_past_is_shown_as_long_as_the_sides_took_turns() {
+    let moves = |game: &Game| {
+        let planes = seen(game).planes;
+        (9..14).map(|plane| planes[plane].len()).collect::<Vec<_>>()
+    };
+    let mut game = played(9, 7.0, Rules::TROMP_TAYLOR, "C3 G7 C7");
+    assert_eq!(moves(&game), [1, 1, 1, 0, 0]);
+    assert_eq!(seen(&game).planes[9], points("C7"));
+    assert_eq!(seen(&game).planes[11], points("C3"));
+    // Black again: its last move was not the opponent's.
+    game.set_to_move(Color::Black);
+    assert_eq!(moves(&game), [0; 5]);
+    // White out of turn: shown, but nothing before it, since the move before was White's too.
+    game.play_as(Color::White, "G3".parse().unwrap()).unwrap();
+    game.play_as(Color::White, "E5".parse().unwrap()).unwrap();
+    assert_eq!(moves(&game), [1, 0, 0, 0, 0]);
+}
+
+#[test]
+fn a_pass_is_a_global_and_friendly_rules_hide_it() {
+    let passes = |rules, moves| {
+        let globals = seen(&played(9, 7.0, rules, moves)).globals;
+        (globals[..5].to_vec(), globals[14])
+    };
+    let strict = Rules::TROMP_TAYLOR;
+    assert_eq!(
+        passes(strict, "C3 pass"),
+        (vec![1.0, 0.0, 0.0, 0.0, 0.0], 1.0)
+    );
+    assert_eq!(
+        passes(strict, "C3 pass E5"),
+        (vec![0.0, 1.0, 0.0, 0.0, 0.0], 0.0)
+    );
+    assert_eq!(
+        passes(strict, "C3 pass pass"),
+        (vec![1.0, 0.0, 0.0, 0.0, 0.0], 1.0)
+    );
+    assert_eq!(passes(Rules::CHINESE, "C3 pass"), (vec![0.0; 5], 0.0));
+    assert_eq!(
+        passes(Rules::JAPANESE, "C3 pass"),
+        (vec![1.0, 0.0, 0.0, 0.0, 0.0], 1.0)
+    );
+    let hidden = seen(&played(9, 7.0, Rules::CHINESE, "C3 E5 G7 pass"));
+    assert!((9..14).all(|plane| hidden.planes[plane].is_empty()));
+}
+
+#[test]
+fn komi_is_the_movers_and_waves_with_the_boards_parity() {
+    let komi = |side, komi, moves| {
+        let globals = seen(&played(side, komi, Rules::TROMP_TAYLOR, moves)).globals;
+        (globals[5] * 20.0, globals[18])
+    };
+    // An odd board: a whole komi of its parity is in the middle between two scores.
+    assert_eq!(komi(19, 7.5, ""), (-7.5, -0.5));
+    assert_eq!(komi(19, 7.5, "D4"), (7.5, 0.5));
+    assert_eq!(komi(19, 7.0, ""), (-7.0, 0.0));
+    assert_eq!(komi(19, 6.5, ""), (-6.5, 0.5));
+    assert_eq!(komi(19, 6.5, "D4"), (6.5, -0.5));
+    assert_eq!(komi(6, 6.0, "D4"), (6.0, 0.0));
+    assert_eq!(komi(6, 6.5, "D4"), (6.5, 0.5));
+    assert_eq!(
+        komi(5, 1000.0, "C3").0,
+        45.0,
+        "cut off at the area and twenty"
+    );
+}
+
+#[test]
+fn territory_rules_hide_areas_and_count_stones_played() {
+    let first = seen(&played(9, 6.5, Rules::JAPANESE, "C3"));
+    assert_eq!(first.globals[5] * 20.0, 7.5);
+    let both = seen(&played(9, 6.5, Rules::JAPANESE, "C3 G7"));
+    assert_eq!(both.globals[5] * 20.0, -6.5);
+    assert_eq!(
+        (both.globals[9], both.globals[10], both.globals[18]),
+        (1.0, 1.0, 0.0)
+    );
+    assert!(first.planes[18].is_empty() && first.planes[19].is_empty());
+    let area = seen(&played(9, 6.5, Rules::CHINESE, "C3"));
+    assert_eq!(
+        area.planes[19],
+        PointSet::full(BoardSize::NINE),
+        "one stone owns the board"
+    );
+}
+
+#[test]
+fn handicap_stones_pay_by_the_rules() {
+    let komi = |rules: Rules, moves: &[&str]| {
+        let mut game = Game::new(BoardSize::NINE, Komi::new(6.5).unwrap());
+        game.set_rules(rules);
+        for vertex in moves {
+            game.play_as(Color::Black, vertex.parse().unwrap()).unwrap();
+        }
+        seen(&game).globals[5] * 20.0
+    };
+    let three = ["C3", "G7", "C7"];
+    assert_eq!(komi(Rules::AGA, &three), 8.5);
+    assert_eq!(komi(Rules::CHINESE, &three), 9.5);
+    assert_eq!(komi(Rules::NEW_ZEALAND, &three), 6.5);
+    assert_eq!(
+        komi(Rules::AGA, &three[..1]),
+        6.5,
+        "one stone is no handicap"
+    );
+}
+
+#[test]
+fn ko_and_superko_share_a_plane() {
+    // White retook the ko at B2: C2 is forbidden at once, and after two passes still by superko.
+    let ko = "B1 C1 A2 D2 B3 C3 C2 B2";
+    for rules in [Rules::TROMP_TAYLOR, Rules::CHINESE, Rules::AGA] {
+        assert_eq!(seen(&played(5, 7.0, rules, ko)).planes[6], points("C2"));
+    }
+    let later = format!("{ko} pass pass");
+    let plane = |rules| seen(&played(5, 7.0, rules, &later)).planes[6];
+    assert_eq!(plane(Rules::TROMP_TAYLOR), points("C2"));
+    assert_eq!(plane(Rules::CHINESE), PointSet::EMPTY);
+}
+
+#[test]
+fn ladders_of_the_last_two_boards_are_shown_as_they_were() {
+    // White A3 stands on the edge below Black's wall and has nowhere to run.
+    let game = played(5, 7.0, Rules::TROMP_TAYLOR, "B3 A3 B2 D4 B4");
+    let now = seen(&game);
+    assert_eq!(now.planes[14], points("A3"));
+    assert_eq!(
+        now.planes[17],
+        PointSet::EMPTY,
+        "White is to move: no Black chain is caught"
+    );
+    // Two moves ago the wall was a stone shorter, and the corner still too small to run to.
+    assert_eq!(now.planes[16], points("A3"));
+    let mut pass = game.clone();
+    pass.play(Move::Pass).unwrap();
+    let passed = seen(&pass);
+    assert_eq!(passed.planes[14], points("A3"));
+    assert_eq!(
+        passed.planes[15], now.planes[14],
+        "the plane moves on with the board"
+    );
+    assert_eq!(passed.planes[16], now.planes[15]);
+    assert_eq!(
+        passed.planes[17],
+        points("A2 A4"),
+        "Black catches it from either side"
+    );
+}
