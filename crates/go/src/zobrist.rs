@@ -15,7 +15,7 @@ pub(crate) fn stone(color: Color, grid_index: usize) -> u64 {
 /// The number for the side to move, where positions with different turns are to differ.
 #[inline]
 pub(crate) const fn turn(color: Color) -> u64 {
-    mix(0x5175_6174_696f_6e00 + color.index() as u64)
+    base::mix(0x5175_6174_696f_6e00 + color.index() as u64)
 }
 
 const fn keys() -> [[u64; GRID]; 2] {
