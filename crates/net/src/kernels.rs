@@ -8,20 +8,28 @@
 //!
 //! **Layout.** Planes go in blocks of 16. Activations are `[block][row][column][16]` with a border of zeros, the
 //! transformed tiles `[point][block][tile][16]`, the weights `[point][panel of 16 outputs][input][16]`. All of them
-//! are read and written in whole cache lines, and one matrix kernel of 6 rows by 16 columns serves convolutions, 1x1
-//! convolutions and dense layers.
+//! are read and written in whole cache lines, and one matrix kernel (6 rows by 16 columns, or 12 by 32 with AVX-512)
+//! serves convolutions, 1x1 convolutions and dense layers, in evaluation and in training.
 
+mod isa;
 pub(crate) mod lanes;
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
 pub(crate) mod gemm;
+pub(crate) mod layout;
 pub(crate) mod memory;
+pub(crate) mod passes;
 pub(crate) mod sparse;
 pub(crate) mod tile;
 pub(crate) mod tiling;
 pub(crate) mod weights;
 pub(crate) mod winograd;
 
-pub use lanes::{Isa, LANES};
+pub use isa::{INSTRUCTIONS_VARIABLE, Isa, IsaError};
 
 /// Planes, inputs and outputs are handled this many at a time: one cache line of f32.
 pub(crate) const BLOCK: usize = 16;

@@ -43,7 +43,7 @@ impl Conv {
             slope,
             weights: Param::normal(format!("{name}/conv"), &shape, start.deviation, random),
             bias: Param::constant(format!("{name}/bias"), &[outputs], start.bias, false),
-            transformed: ConvWeights::new(inputs, outputs),
+            transformed: ConvWeights::new(board, inputs, outputs),
             z: Vec::new(),
         }
     }

@@ -72,7 +72,7 @@ impl Tower {
                 Unit {
                     weights: Param::normal(format!("{name}/conv"), &dimensions, deviation, random),
                     norm: Norm::new(&name, shape.filters, shape.norm),
-                    transformed: ConvWeights::new(inputs, shape.filters),
+                    transformed: ConvWeights::new(shape.board, inputs, shape.filters),
                     z: Vec::new(),
                 }
             })

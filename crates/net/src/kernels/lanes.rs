@@ -1,32 +1,14 @@
-//! Eight numbers at a time, on whatever the processor offers.
+//! Several numbers at a time, on whatever the processor offers.
 
-/// An instruction set the kernels exist for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Isa {
-    /// Plain Rust, which the compiler turns into what every processor of the target has (NEON on 64-bit ARM).
-    Portable,
-    /// 256-bit vectors with fused multiply-add, on x86-64.
-    Avx2,
+use super::isa::Isa;
+
+/// A piece of work that is the same for every kind of vector.
+pub(crate) trait Job {
+    /// Must be `#[inline(always)]`, with everything it calls, so that it is compiled for the right processor.
+    fn run<L: Lanes>(self);
 }
 
 impl Isa {
-    /// The fastest one of this processor.
-    pub fn detect() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        if avx2::available() {
-            return Self::Avx2;
-        }
-        Self::Portable
-    }
-
-    /// Every one this processor can run.
-    pub fn available() -> Vec<Self> {
-        match Self::detect() {
-            Self::Portable => vec![Self::Portable],
-            Self::Avx2 => vec![Self::Portable, Self::Avx2],
-        }
-    }
-
     /// Runs `job` compiled for this instruction set.
     ///
     /// # Panics
@@ -36,32 +18,41 @@ impl Isa {
     pub(crate) fn run<J: Job>(self, job: J) {
         match self {
             Self::Portable => job.run::<Portable>(),
-            Self::Avx2 => run_avx2(job),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => super::avx2::run_avx2(job),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => super::avx512::run_avx512(job),
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Avx2 | Self::Avx512 => unreachable!("only offered on x86-64"),
         }
     }
 }
 
-/// A piece of work that is the same for every kind of vector.
-pub(crate) trait Job {
-    /// Must be `#[inline(always)]`, with everything it calls, so that it is compiled for the right processor.
-    fn run<L: Lanes>(self);
-}
-
-/// Eight f32 side by side.
+/// [`WIDTH`](Self::WIDTH) numbers of type f32 side by side.
 pub(crate) trait Lanes: Copy {
+    /// How many numbers: 8 or 16, so that a block of 16 is one or two vectors.
+    const WIDTH: usize;
+
     /// # Safety
     ///
-    /// Eight numbers can be read at `from`.
+    /// `WIDTH` numbers can be read at `from`.
     unsafe fn load(from: *const f32) -> Self;
     /// # Safety
     ///
-    /// Eight numbers can be written at `to`.
+    /// `WIDTH` numbers can be written at `to`.
     unsafe fn store(self, to: *mut f32);
     fn splat(number: f32) -> Self;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
+    #[allow(dead_code)]
+    fn div(self, other: Self) -> Self;
+    #[allow(dead_code)]
+    fn min(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
+    /// 2 to the power of whole numbers from -126 to 127.
+    #[allow(dead_code)]
+    fn two_to(self) -> Self;
     /// `self * factor + addend`.
     fn mul_add(self, factor: Self, addend: Self) -> Self;
     /// Asks for a cache line that will be read soon.
@@ -76,44 +67,38 @@ pub(crate) trait Lanes: Copy {
         Self::splat(0.0)
     }
 
+    /// The first numbers of a slice that is long enough.
     #[inline(always)]
-    fn to_array(self) -> [f32; LANES] {
-        let mut array = [0.0; LANES];
-        // SAFETY: the array holds exactly eight numbers.
-        unsafe { self.store(array.as_mut_ptr()) };
-        array
+    fn read(numbers: &[f32]) -> Self {
+        assert!(numbers.len() >= Self::WIDTH);
+        // SAFETY: the slice holds a whole vector.
+        unsafe { Self::load(numbers.as_ptr()) }
+    }
+
+    /// Overwrites the first numbers of a slice that is long enough.
+    #[inline(always)]
+    fn write(self, numbers: &mut [f32]) {
+        assert!(numbers.len() >= Self::WIDTH);
+        // SAFETY: the slice holds a whole vector.
+        unsafe { self.store(numbers.as_mut_ptr()) }
     }
 }
 
-/// `LANES_OF[mask]`: the lanes whose bits are set in `mask`, in order, then anything.
-pub(crate) static LANES_OF: [[u32; LANES]; 1 << LANES] = lanes_of_masks();
+/// How f32 keeps its exponent.
+#[allow(dead_code)]
+pub(super) const EXPONENT_BIAS: i32 = 127;
+#[allow(dead_code)]
+pub(super) const MANTISSA_BITS: u32 = 23;
 
-const fn lanes_of_masks() -> [[u32; LANES]; 1 << LANES] {
-    let mut table = [[0; LANES]; 1 << LANES];
-    let mut mask = 0;
-    while mask < table.len() {
-        let (mut lane, mut count) = (0, 0);
-        while lane < LANES {
-            if mask >> lane & 1 == 1 {
-                table[mask][count] = lane as u32;
-                count += 1;
-            }
-            lane += 1;
-        }
-        mask += 1;
-    }
-    table
-}
-
-/// Numbers of a vector, whatever the processor: eight f32.
-pub const LANES: usize = 8;
+/// Lanes of the portable kind: two vectors of most processors.
+const PORTABLE_WIDTH: usize = 8;
 
 /// Every 64-bit ARM processor has a fused multiply-add; elsewhere it may be a slow function call.
 const FUSED: bool = cfg!(target_arch = "aarch64");
 
 /// The kind that needs nothing.
 #[derive(Clone, Copy)]
-pub(crate) struct Portable([f32; LANES]);
+pub(crate) struct Portable([f32; PORTABLE_WIDTH]);
 
 impl Portable {
     #[inline(always)]
@@ -123,19 +108,21 @@ impl Portable {
 }
 
 impl Lanes for Portable {
+    const WIDTH: usize = PORTABLE_WIDTH;
+
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller says that eight numbers can be read here; an array needs no more than their alignment.
-        Self(unsafe { from.cast::<[f32; LANES]>().read() })
+        // SAFETY: the caller says that a vector can be read here; an array needs no more than their alignment.
+        Self(unsafe { from.cast::<[f32; PORTABLE_WIDTH]>().read() })
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller says that eight numbers can be written here.
-        unsafe { to.cast::<[f32; LANES]>().write(self.0) }
+        // SAFETY: the caller says that a vector can be written here.
+        unsafe { to.cast::<[f32; PORTABLE_WIDTH]>().write(self.0) }
     }
     #[inline(always)]
     fn splat(number: f32) -> Self {
-        Self([number; LANES])
+        Self([number; PORTABLE_WIDTH])
     }
     #[inline(always)]
     fn add(self, other: Self) -> Self {
@@ -150,8 +137,24 @@ impl Lanes for Portable {
         self.zip(other, |a, b| a * b)
     }
     #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        self.zip(other, |a, b| a / b)
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a < b { a } else { b })
+    }
+    #[inline(always)]
     fn max(self, other: Self) -> Self {
         self.zip(other, |a, b| if a > b { a } else { b })
+    }
+    #[inline(always)]
+    fn two_to(self) -> Self {
+        Self(
+            self.0.map(|power| {
+                f32::from_bits(((power as i32 + EXPONENT_BIAS) as u32) << MANTISSA_BITS)
+            }),
+        )
     }
     #[inline(always)]
     fn mul_add(self, factor: Self, addend: Self) -> Self {
@@ -182,109 +185,5 @@ impl Lanes for Portable {
                 other.0[lane]
             }
         }))
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-pub(crate) use avx2::run_avx2;
-
-#[cfg(not(target_arch = "x86_64"))]
-fn run_avx2<J: Job>(_job: J) {
-    unreachable!("Isa::detect offers AVX2 on x86-64 only")
-}
-
-#[cfg(target_arch = "x86_64")]
-mod avx2 {
-    use super::{Job, Lanes};
-    use std::arch::x86_64::*;
-
-    /// One AVX register. Values are only made inside [`run_avx2`], after the processor was asked.
-    #[derive(Clone, Copy)]
-    pub(crate) struct Avx2(__m256);
-
-    /// Whether the processor has all that the kernels are compiled for.
-    pub(super) fn available() -> bool {
-        is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("fma")
-            && is_x86_feature_detected!("popcnt")
-    }
-
-    pub(crate) fn run_avx2<J: Job>(job: J) {
-        assert!(available(), "this processor has no AVX2");
-        // SAFETY: the line above.
-        unsafe { compiled_for_avx2(job) }
-    }
-
-    #[target_feature(enable = "avx2,fma,popcnt")]
-    fn compiled_for_avx2<J: Job>(job: J) {
-        job.run::<Avx2>();
-    }
-
-    impl Lanes for Avx2 {
-        #[inline(always)]
-        unsafe fn load(from: *const f32) -> Self {
-            // SAFETY: the caller says that eight numbers can be read here; AVX is there, see `Avx2`.
-            Self(unsafe { _mm256_loadu_ps(from) })
-        }
-        #[inline(always)]
-        unsafe fn store(self, to: *mut f32) {
-            // SAFETY: the caller says that eight numbers can be written here; AVX is there, see `Avx2`.
-            unsafe { _mm256_storeu_ps(to, self.0) }
-        }
-        #[inline(always)]
-        fn splat(number: f32) -> Self {
-            // SAFETY: only called inside `run_avx2`, see `Avx2`.
-            Self(unsafe { _mm256_set1_ps(number) })
-        }
-        #[inline(always)]
-        fn add(self, other: Self) -> Self {
-            // SAFETY: AVX is there, see `Avx2`.
-            Self(unsafe { _mm256_add_ps(self.0, other.0) })
-        }
-        #[inline(always)]
-        fn sub(self, other: Self) -> Self {
-            // SAFETY: AVX is there, see `Avx2`.
-            Self(unsafe { _mm256_sub_ps(self.0, other.0) })
-        }
-        #[inline(always)]
-        fn mul(self, other: Self) -> Self {
-            // SAFETY: AVX is there, see `Avx2`.
-            Self(unsafe { _mm256_mul_ps(self.0, other.0) })
-        }
-        #[inline(always)]
-        fn max(self, other: Self) -> Self {
-            // SAFETY: AVX is there, see `Avx2`.
-            Self(unsafe { _mm256_max_ps(self.0, other.0) })
-        }
-        #[inline(always)]
-        fn mul_add(self, factor: Self, addend: Self) -> Self {
-            // SAFETY: FMA is there, see `Avx2`.
-            Self(unsafe { _mm256_fmadd_ps(self.0, factor.0, addend.0) })
-        }
-        #[inline(always)]
-        fn prefetch(line: *const f32) {
-            // SAFETY: a prefetch is a hint and never faults, whatever the address.
-            unsafe { _mm_prefetch::<_MM_HINT_T1>(line.cast()) }
-        }
-        #[inline(always)]
-        fn nonzero_and_ones(self) -> (u32, u32) {
-            // SAFETY: AVX is there, see `Avx2`.
-            unsafe {
-                let nonzero = _mm256_cmp_ps::<_CMP_NEQ_UQ>(self.0, _mm256_setzero_ps());
-                let ones = _mm256_cmp_ps::<_CMP_EQ_OQ>(self.0, _mm256_set1_ps(1.0));
-                (
-                    _mm256_movemask_ps(nonzero) as u32,
-                    _mm256_movemask_ps(ones) as u32,
-                )
-            }
-        }
-        #[inline(always)]
-        fn where_positive(self, positive: Self, other: Self) -> Self {
-            // SAFETY: AVX is there, see `Avx2`.
-            unsafe {
-                let mask = _mm256_cmp_ps::<_CMP_GT_OQ>(self.0, _mm256_setzero_ps());
-                Self(_mm256_blendv_ps(other.0, positive.0, mask))
-            }
-        }
     }
 }

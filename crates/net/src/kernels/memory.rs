@@ -1,6 +1,7 @@
 //! Memory that starts on a cache line and, if large, lies on huge pages sooner or later.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::{Deref, DerefMut};
@@ -96,6 +97,18 @@ impl Buffer {
             layout.expect("a buffer is smaller than the address space"),
             boundary,
         )
+    }
+}
+
+impl Default for Buffer {
+    fn default() -> Self {
+        Self::zeroed(0)
+    }
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Buffer of {} numbers", self.len)
     }
 }
 

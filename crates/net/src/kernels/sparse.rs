@@ -1,12 +1,13 @@
 //! Layers that work on rows as they are: the first dense layer of a network of sparse planes, and finishing touches.
 
-use super::lanes::{Isa, Job, LANES, LANES_OF, Lanes};
+use super::isa::Isa;
+use super::lanes::{Job, Lanes};
 use super::memory::Buffer;
 use super::{BLOCK, blocks, padded_rows};
 use crate::network::Dense;
 
-/// Outputs summed at once: eight vectors, so that the additions of one input do not wait for those of the last.
-const STRIPE: usize = 8 * LANES;
+/// Outputs summed at once: several vectors, so that the additions of one input do not wait for those of the last.
+const STRIPE: usize = 64;
 
 /// A dense layer that skips the inputs that are zero.
 ///
@@ -73,6 +74,29 @@ pub(crate) struct Found {
     starts: Vec<usize>,
 }
 
+/// Bits of a mask that are looked up together.
+const BYTE: usize = 8;
+
+/// `BITS_OF[mask]`: the bits that are set in `mask`, in order, then anything.
+static BITS_OF: [[u32; BYTE]; 1 << BYTE] = bits_of_masks();
+
+const fn bits_of_masks() -> [[u32; BYTE]; 1 << BYTE] {
+    let mut table = [[0; BYTE]; 1 << BYTE];
+    let mut mask = 0;
+    while mask < table.len() {
+        let (mut bit, mut count) = (0, 0);
+        while bit < BYTE {
+            if mask >> bit & 1 == 1 {
+                table[mask][count] = bit as u32;
+                count += 1;
+            }
+            bit += 1;
+        }
+        mask += 1;
+    }
+    table
+}
+
 /// Looks for the inputs that are not zero.
 struct Search<'a> {
     found: &'a mut Found,
@@ -90,24 +114,27 @@ impl Job for Search<'_> {
             starts,
         } = self.found;
         // A whole vector of indices is written for every vector of inputs, however many of them count.
-        indices.resize(self.planes.len() + LANES, 0);
+        indices.resize(self.planes.len() + BYTE, 0);
         starts.clear();
         starts.push(0);
         *all_ones = true;
         let mut count = 0;
         for position in self.planes.chunks_exact(self.inputs) {
-            let (vectors, rest) = position.as_chunks::<LANES>();
-            for (index, vector) in vectors.iter().enumerate() {
-                // SAFETY: `vector` holds LANES numbers.
-                let (nonzero, ones) = unsafe { L::load(vector.as_ptr()) }.nonzero_and_ones();
+            let vectors = position.chunks_exact(L::WIDTH);
+            let rest = vectors.remainder();
+            for (index, vector) in vectors.enumerate() {
+                let (nonzero, ones) = L::read(vector).nonzero_and_ones();
                 *all_ones &= nonzero == ones;
-                let places = &mut indices[count..][..LANES];
-                for (place, lane) in places.iter_mut().zip(&LANES_OF[nonzero as usize]) {
-                    *place = (index * LANES) as u32 + lane;
+                for first in (0..L::WIDTH).step_by(BYTE) {
+                    let mask = nonzero >> first & 0xff;
+                    let places = &mut indices[count..][..BYTE];
+                    for (place, bit) in places.iter_mut().zip(&BITS_OF[mask as usize]) {
+                        *place = (index * L::WIDTH + first) as u32 + bit;
+                    }
+                    count += mask.count_ones() as usize;
                 }
-                count += nonzero.count_ones() as usize;
             }
-            for (index, &number) in (vectors.len() * LANES..).zip(rest) {
+            for (index, &number) in (position.len() - rest.len()..).zip(rest) {
                 indices[count] = index as u32;
                 count += usize::from(number != 0.0);
                 *all_ones &= number == 0.0 || number == 1.0;
@@ -134,6 +161,19 @@ struct SparseProduct<'a> {
 impl Job for SparseProduct<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
+        if L::WIDTH == BLOCK {
+            self.with_vectors::<L, { STRIPE / BLOCK }>();
+        } else {
+            self.with_vectors::<L, { 2 * STRIPE / BLOCK }>();
+        }
+    }
+}
+
+impl SparseProduct<'_> {
+    /// `V` vectors are a stripe.
+    #[inline(always)]
+    fn with_vectors<L: Lanes, const V: usize>(self) {
+        assert!(V * L::WIDTH == STRIPE);
         let block_stride = padded_rows(self.batch) * BLOCK;
         let layer = self.layer;
         for (stripe, weights) in layer
@@ -146,18 +186,17 @@ impl Job for SparseProduct<'_> {
             for position in 0..self.batch {
                 let range = self.found.starts[position]..self.found.starts[position + 1];
                 let indices = &self.found.indices[range.clone()];
-                let sums: [L; STRIPE / LANES] = if self.found.all_ones {
+                let sums: [L; V] = if self.found.all_ones {
                     add_lines(weights, indices)
                 } else {
                     weigh_lines(weights, indices, &self.found.numbers[range])
                 };
                 for block in 0..stripe_blocks {
                     let at = (stripe * STRIPE / BLOCK + block) * block_stride + position * BLOCK;
-                    let to = &mut self.output[at..][..BLOCK];
-                    // SAFETY: `to` holds a block, which is two vectors.
-                    unsafe {
-                        sums[2 * block].store(to.as_mut_ptr());
-                        sums[2 * block + 1].store(to.as_mut_ptr().add(LANES));
+                    let vectors = &sums[block * BLOCK / L::WIDTH..];
+                    let places = self.output[at..][..BLOCK].chunks_exact_mut(L::WIDTH);
+                    for (place, &sum) in places.zip(vectors) {
+                        sum.write(place);
                     }
                 }
             }
@@ -167,13 +206,12 @@ impl Job for SparseProduct<'_> {
 
 /// The sum of the lines of weights at `indices`.
 #[inline(always)]
-fn add_lines<L: Lanes>(weights: &[f32], indices: &[u32]) -> [L; STRIPE / LANES] {
-    let mut sums = [L::splat(0.0); STRIPE / LANES];
+fn add_lines<L: Lanes, const V: usize>(weights: &[f32], indices: &[u32]) -> [L; V] {
+    let mut sums = [L::zero(); V];
     for &index in indices {
         let line = &weights[index as usize * STRIPE..][..STRIPE];
         for (vector, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: `line` holds STRIPE numbers.
-            *sum = sum.add(unsafe { L::load(line.as_ptr().add(vector * LANES)) });
+            *sum = sum.add(L::read(&line[vector * L::WIDTH..]));
         }
     }
     sums
@@ -181,14 +219,17 @@ fn add_lines<L: Lanes>(weights: &[f32], indices: &[u32]) -> [L; STRIPE / LANES] 
 
 /// The same, every line times its number.
 #[inline(always)]
-fn weigh_lines<L: Lanes>(weights: &[f32], indices: &[u32], numbers: &[f32]) -> [L; STRIPE / LANES] {
-    let mut sums = [L::splat(0.0); STRIPE / LANES];
+fn weigh_lines<L: Lanes, const V: usize>(
+    weights: &[f32],
+    indices: &[u32],
+    numbers: &[f32],
+) -> [L; V] {
+    let mut sums = [L::zero(); V];
     for (&index, &number) in indices.iter().zip(numbers) {
         let number = L::splat(number);
         let line = &weights[index as usize * STRIPE..][..STRIPE];
         for (vector, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: `line` holds STRIPE numbers.
-            *sum = number.mul_add(unsafe { L::load(line.as_ptr().add(vector * LANES)) }, *sum);
+            *sum = number.mul_add(L::read(&line[vector * L::WIDTH..]), *sum);
         }
     }
     sums
@@ -220,17 +261,13 @@ impl Job for FinishRows<'_> {
             let start = block * self.stride;
             let numbers = &mut self.numbers[start..][..self.rows * BLOCK];
             let skip = self.skip.map(|skip| &skip[start..][..self.rows * BLOCK]);
-            for at in (0..self.rows * BLOCK).step_by(LANES) {
-                // SAFETY: `at + LANES` is at most the length of `numbers` and `skip`, `at % BLOCK + LANES` at most
-                // that of `bias`.
-                unsafe {
-                    let place = numbers.as_mut_ptr().add(at);
-                    let mut number = L::load(place).add(L::load(bias.as_ptr().add(at % BLOCK)));
-                    if let Some(skip) = skip {
-                        number = number.add(L::load(skip.as_ptr().add(at)));
-                    }
-                    number.max(number.mul(L::splat(self.slope))).store(place);
+            for at in (0..self.rows * BLOCK).step_by(L::WIDTH) {
+                let place = &mut numbers[at..at + L::WIDTH];
+                let mut number = L::read(place).add(L::read(&bias[at % BLOCK..]));
+                if let Some(skip) = skip {
+                    number = number.add(L::read(&skip[at..]));
                 }
+                number.max(number.mul(L::splat(self.slope))).write(place);
             }
         }
     }

@@ -89,6 +89,10 @@ pub(crate) trait Tile {
     const POINTS: usize = Self::OUT + 2;
     fn input<L: Lanes>(d: [L; MAX_POINTS]) -> [L; MAX_POINTS];
     fn output<L: Lanes>(p: [L; MAX_POINTS]) -> [L; MAX_OUT];
+    /// The transpose of [`input`](Self::input), for gradients.
+    fn input_transposed<L: Lanes>(p: [L; MAX_POINTS]) -> [L; MAX_POINTS];
+    /// The transpose of [`output`](Self::output), for gradients.
+    fn output_transposed<L: Lanes>(y: [L; MAX_OUT]) -> [L; MAX_POINTS];
 }
 
 pub(crate) struct Seven5;
@@ -133,6 +137,50 @@ fn mix<L: Lanes>(one: L, two: L, half: L, scales: (f32, f32), power: i32) -> L {
     plus(plus(one, scales.0 * factor, two), scales.1 / factor, half)
 }
 
+/// The transpose of the three [`pair`]s: what they add to the higher and to the lower half.
+#[inline(always)]
+fn unpair<L: Lanes>(p: [L; MAX_POINTS]) -> ([L; 3], [L; 3]) {
+    let sums = [p[0].add(p[1]), p[2].add(p[3]), p[4].add(p[5])];
+    let differences = [
+        p[0].sub(p[1]),
+        p[2].sub(p[3]).mul(L::splat(2.0)),
+        p[4].sub(p[5]).mul(L::splat(0.5)),
+    ];
+    (unquartic(sums), unquartic(differences))
+}
+
+/// The transpose of the [`quartic`]s of the three pairs.
+#[inline(always)]
+fn unquartic<L: Lanes>([one, two, half]: [L; 3]) -> [L; 3] {
+    let weigh = |of_one: f32, of_two: f32, of_half: f32| {
+        plus(plus(one.mul(L::splat(of_one)), of_two, two), of_half, half)
+    };
+    [
+        one.add(two).add(half),
+        weigh(-BESIDE_ONE.0, -BESIDE_TWO.0, -BESIDE_HALF.0),
+        weigh(BESIDE_ONE.1, BESIDE_TWO.1, BESIDE_HALF.1),
+    ]
+}
+
+/// The transpose of [`mix`] over outputs of even and of odd power: what they ask of ±1, ±2 and ±1/2.
+#[inline(always)]
+fn unmix<L: Lanes>(even: [L; 3], odd: [L; 2], scales: (f32, f32)) -> ([L; 3], [L; 3]) {
+    let one = L::splat(-2.0 / 9.0);
+    let (two, half) = (L::splat(scales.0), L::splat(scales.1));
+    (
+        [
+            even[0].add(even[1]).add(even[2]).mul(one),
+            plus(plus(even[0], 4.0, even[1]), 16.0, even[2]).mul(two),
+            plus(plus(even[0], 0.25, even[1]), 0.0625, even[2]).mul(half),
+        ],
+        [
+            odd[0].add(odd[1]).mul(one),
+            plus(odd[0].add(odd[0]), 8.0, odd[1]).mul(two),
+            plus(odd[0].mul(L::splat(0.5)), 0.125, odd[1]).mul(half),
+        ],
+    )
+}
+
 impl Tile for Seven5 {
     const OUT: usize = 5;
 
@@ -159,6 +207,35 @@ impl Tile for Seven5 {
             mix(sum_one, sum_two, sum_half, SCALES_5, 2),
             mix(difference_one, difference_two, difference_half, SCALES_5, 3),
             mix(sum_one, sum_two, sum_half, SCALES_5, 4),
+        ]
+    }
+
+    #[inline(always)]
+    fn input_transposed<L: Lanes>(p: [L; MAX_POINTS]) -> [L; MAX_POINTS] {
+        let ([d6, d4, d2], [d5, d3, d1]) = unpair(p);
+        let zero = p[6];
+        [
+            L::zero().sub(zero),
+            d1,
+            plus(d2, 5.25, zero),
+            d3,
+            plus(d4, -5.25, zero),
+            d5,
+            d6.add(zero),
+        ]
+    }
+
+    #[inline(always)]
+    fn output_transposed<L: Lanes>(y: [L; MAX_OUT]) -> [L; MAX_POINTS] {
+        let (even, odd) = unmix([y[0], y[2], y[4]], [y[1], y[3]], SCALES_5);
+        [
+            even[0].add(odd[0]),
+            even[0].sub(odd[0]),
+            even[1].add(odd[1]),
+            even[1].sub(odd[1]),
+            even[2].add(odd[2]),
+            even[2].sub(odd[2]),
+            L::zero().sub(y[0]),
         ]
     }
 }
@@ -198,6 +275,26 @@ impl Tile for Seven4 {
             L::splat(0.0),
         ]
     }
+
+    #[inline(always)]
+    fn input_transposed<L: Lanes>(p: [L; MAX_POINTS]) -> [L; MAX_POINTS] {
+        let ([d5, d3, d1], [d4, d2, d0]) = unpair(p);
+        [d0, d1, d2, d3, d4, d5, L::zero()]
+    }
+
+    #[inline(always)]
+    fn output_transposed<L: Lanes>(y: [L; MAX_OUT]) -> [L; MAX_POINTS] {
+        let (even, odd) = unmix([y[0], y[2], L::zero()], [y[1], y[3]], SCALES_4);
+        [
+            odd[0].add(even[0]),
+            odd[0].sub(even[0]),
+            odd[1].add(even[1]),
+            odd[1].sub(even[1]),
+            odd[2].add(even[2]),
+            odd[2].sub(even[2]),
+            L::zero(),
+        ]
+    }
 }
 
 impl Tile for Six4 {
@@ -230,6 +327,41 @@ impl Tile for Six4 {
             plus(sum_one, 4.0 / 24.0, sum_two),
             plus(difference_one, 8.0 / 24.0, difference_two).add(p[4]),
             L::splat(0.0),
+        ]
+    }
+
+    #[inline(always)]
+    fn input_transposed<L: Lanes>(p: [L; MAX_POINTS]) -> [L; MAX_POINTS] {
+        let (sum_one, difference_one) = (p[1].add(p[2]), p[1].sub(p[2]));
+        let sum_two = p[3].add(p[5]);
+        let difference_two = p[3].sub(p[5]).mul(L::splat(2.0));
+        let four = L::splat(4.0);
+        [
+            four.mul(p[0]),
+            four.mul(p[4].sub(difference_one)).sub(difference_two),
+            plus(plus(L::zero().sub(sum_two), -4.0, sum_one), -5.0, p[0]),
+            plus(difference_one.add(difference_two), -5.0, p[4]),
+            p[0].add(sum_one).add(sum_two),
+            p[4],
+            L::zero(),
+        ]
+    }
+
+    #[inline(always)]
+    fn output_transposed<L: Lanes>(y: [L; MAX_OUT]) -> [L; MAX_POINTS] {
+        let one = L::splat(-1.0 / 6.0);
+        let (even_one, odd_one) = (y[0].add(y[2]).mul(one), y[1].add(y[3]).mul(one));
+        let two = L::splat(1.0 / 24.0);
+        let even_two = plus(y[0], 4.0, y[2]).mul(two);
+        let odd_two = plus(y[1].add(y[1]), 8.0, y[3]).mul(two);
+        [
+            y[0].mul(L::splat(0.25)),
+            even_one.add(odd_one),
+            even_one.sub(odd_one),
+            even_two.add(odd_two),
+            y[3],
+            even_two.sub(odd_two),
+            L::zero(),
         ]
     }
 }
@@ -266,6 +398,37 @@ impl Tile for Six3 {
             none,
         ]
     }
+
+    #[inline(always)]
+    fn input_transposed<L: Lanes>(p: [L; MAX_POINTS]) -> [L; MAX_POINTS] {
+        let none = L::zero();
+        let sum = p[0].add(p[1]).add(p[2]).add(p[3]);
+        [
+            p[0].add(p[0]),
+            plus(none.sub(p[0].add(p[3])), 2.0, p[2].sub(p[1]).add(p[4])),
+            plus(none.sub(p[1].add(p[4])), -2.0, p[0]).sub(p[2].mul(L::splat(3.0))),
+            plus(sum, -2.0, p[4]),
+            p[4],
+            none,
+            none,
+        ]
+    }
+
+    #[inline(always)]
+    fn output_transposed<L: Lanes>(y: [L; MAX_OUT]) -> [L; MAX_POINTS] {
+        let (half, sixth) = (L::splat(0.5), L::splat(1.0 / 6.0));
+        let outer = y[0].add(y[2]);
+        let none = L::zero();
+        [
+            y[0].mul(half),
+            none.sub(outer.add(y[1])).mul(half),
+            y[1].sub(outer).mul(sixth),
+            plus(plus(y[0], 2.0, y[1]), 4.0, y[2]).mul(sixth),
+            y[2],
+            none,
+            none,
+        ]
+    }
 }
 
 impl Tile for Four2 {
@@ -298,5 +461,89 @@ impl Tile for Four2 {
             none,
             none,
         ]
+    }
+
+    #[inline(always)]
+    fn input_transposed<L: Lanes>(p: [L; MAX_POINTS]) -> [L; MAX_POINTS] {
+        let none = L::zero();
+        [
+            none.sub(p[0]),
+            p[1].sub(p[2]).sub(p[3]),
+            p[0].add(p[1]).add(p[2]),
+            p[3],
+            none,
+            none,
+            none,
+        ]
+    }
+
+    #[inline(always)]
+    fn output_transposed<L: Lanes>(y: [L; MAX_OUT]) -> [L; MAX_POINTS] {
+        let half = L::splat(0.5);
+        let none = L::zero();
+        [
+            none.sub(y[0]),
+            y[0].add(y[1]).mul(half),
+            y[0].sub(y[1]).mul(half),
+            y[1],
+            none,
+            none,
+            none,
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::lanes::Portable;
+
+    fn first(lanes: Portable) -> f64 {
+        let mut numbers = [0.0; Portable::WIDTH];
+        lanes.write(&mut numbers);
+        f64::from(numbers[0])
+    }
+
+    /// The matrix of a linear map, `[output][input]`.
+    fn matrix<const I: usize, const O: usize>(
+        map: impl Fn([Portable; I]) -> [Portable; O],
+    ) -> [[f64; I]; O] {
+        let mut matrix = [[0.0; I]; O];
+        for input in 0..I {
+            let mut unit = [Portable::zero(); I];
+            unit[input] = Portable::splat(1.0);
+            for (row, output) in matrix.iter_mut().zip(map(unit)) {
+                row[input] = first(output);
+            }
+        }
+        matrix
+    }
+
+    fn check<T: Tile>(name: &str) {
+        let input = matrix(T::input::<Portable>);
+        let transposed = matrix(T::input_transposed::<Portable>);
+        for i in 0..T::POINTS {
+            for j in 0..T::POINTS {
+                let (a, b) = (input[i][j], transposed[j][i]);
+                assert!((a - b).abs() < 1e-6, "{name} input {i} {j}: {a} {b}");
+            }
+        }
+        let output = matrix(T::output::<Portable>);
+        let transposed = matrix(T::output_transposed::<Portable>);
+        for i in 0..T::OUT {
+            for j in 0..T::POINTS {
+                let (a, b) = (output[i][j], transposed[j][i]);
+                assert!((a - b).abs() < 1e-6, "{name} output {i} {j}: {a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn gradients_use_the_transposes_of_the_transforms() {
+        check::<Seven5>("F(5,3)");
+        check::<Seven4>("F(4,3) with the points of F(5,3)");
+        check::<Six4>("F(4,3)");
+        check::<Six3>("F(3,3)");
+        check::<Four2>("F(2,3)");
     }
 }

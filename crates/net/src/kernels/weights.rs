@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::gemm::Panel;
-use super::lanes::{Isa, Job, LANES, Lanes};
+use super::isa::Isa;
+use super::lanes::{Job, Lanes};
 use super::tile::MAX_POINTS;
 use super::{BLOCK, blocks};
 use crate::network::Conv;
@@ -156,8 +157,9 @@ unsafe fn put<L: Lanes>(
             }
             // SAFETY: the caller has room for a line at every point.
             unsafe {
-                L::load(rounded.as_ptr()).store(point);
-                L::load(rounded.as_ptr().add(LANES)).store(point.add(LANES));
+                for half in (0..BLOCK).step_by(L::WIDTH) {
+                    L::load(rounded.as_ptr().add(half)).store(point.add(half));
+                }
             }
             point = point.wrapping_add(point_len);
         }

@@ -6,9 +6,10 @@ use super::compile::Program;
 use super::pack::Matrix;
 use super::step::{FlatOrder, Step};
 use crate::kernels::gemm::Gemm;
+use crate::kernels::layout::{PlaneLayout, TileLayout};
 use crate::kernels::memory::Buffer;
 use crate::kernels::sparse::{FinishRows, Found};
-use crate::kernels::winograd::{Gather, NextTiles, PlaneLayout, Scatter, Skip, TileLayout};
+use crate::kernels::winograd::{Gather, NextTiles, Scatter, Skip};
 use crate::kernels::{BLOCK, Isa, blocks, padded_rows};
 use crate::network::Reading;
 

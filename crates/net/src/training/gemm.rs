@@ -1,19 +1,16 @@
 //! Matrix products for training: `C = A·B` or `C += A·B`, single-threaded.
 //!
 //! `B` is always packed in panels of sixteen columns so that the inner loop streams it; `A` is read
-//! in place through two or three strides, which covers plain, transposed and channel-blocked
-//! operands without copying them.
+//! in place through two strides, which covers plain and transposed operands.
 
 use std::ops::Range;
 
-use crate::kernels::gemm::{PanelProduct, keep, step};
-use crate::kernels::lanes::{Isa, Job, LANES, Lanes};
-use crate::kernels::{BLOCK, blocks, padded_rows};
+use super::LANES;
+use crate::kernels::gemm::{Gemm, Panel, Strided};
+use crate::kernels::{BLOCK, Isa, blocks, padded_rows};
 
-/// Columns of one packed panel: two vectors.
+/// Columns of one packed panel.
 pub const PANEL: usize = BLOCK;
-/// Rows of the register tile: 6 rows of 2 vectors leave registers for the operands.
-const TILE_ROWS: usize = 6;
 
 /// The right operand of a product, in panels of sixteen columns, the last one filled with zeros.
 #[derive(Clone, Debug, Default)]
@@ -101,11 +98,23 @@ pub struct Left<'a> {
 }
 
 /// `C = A·B`, or `C += A·B` with `accumulate`; row `i` of `C` starts at `i * c_stride` and holds the columns, rounded
-/// up to a multiple of eight if the stride has room for that (the surplus columns receive zeros).
+/// up to a multiple of sixteen if the stride has room for that (the surplus columns receive zeros).
 ///
 /// # Panics
 /// If an operand is too short for the sizes given.
 pub fn gemm(
+    rows: usize,
+    left: Left<'_>,
+    right: &Packed,
+    c: &mut [f32],
+    c_stride: usize,
+    accumulate: bool,
+) {
+    gemm_on(Isa::detect(), rows, left, right, c, c_stride, accumulate);
+}
+
+fn gemm_on(
+    isa: Isa,
     rows: usize,
     left: Left<'_>,
     right: &Packed,
@@ -129,7 +138,7 @@ pub fn gemm(
         "left operand too short"
     );
     if width < wide || right.columns > FEW_COLUMNS {
-        Isa::detect().run(Blocked {
+        Blocked {
             rows,
             left,
             right,
@@ -137,25 +146,25 @@ pub fn gemm(
             c_stride,
             width,
             accumulate,
-        });
+        }
+        .run(isa);
         return;
     }
-    Isa::detect().run(Product {
+    Strided {
         rows,
-        width,
-        depth: Depth {
-            inner: depth,
-            outer: 1,
-            outer_stride: 0,
-        },
-        a: left.values.as_ptr(),
-        a_row: left.row_stride,
-        a_depth: left.depth_stride,
-        b: right.panels.as_ptr(),
-        c: c.as_mut_ptr(),
-        c_row: c_stride,
+        depth,
+        left: left.values,
+        row_stride: left.row_stride,
+        depth_stride: left.depth_stride,
+        right: &right.panels,
+        right_stride: depth * PANEL,
+        panels: width / PANEL,
+        sums: c,
+        sums_row: c_stride,
+        sums_stride: PANEL,
         accumulate,
-    });
+    }
+    .run(isa);
 }
 
 /// With so few columns, copying the left operand costs more than reading it in place.
@@ -177,20 +186,26 @@ struct Blocked<'a> {
     accumulate: bool,
 }
 
-impl Job for Blocked<'_> {
-    #[inline(always)]
-    fn run<V: Lanes>(self) {
+impl Blocked<'_> {
+    fn run(self, isa: Isa) {
         let Self {
             right, c_stride, ..
         } = self;
         let most_rows = self.rows.min(ROWS_AT_ONCE);
         let most_depth = right.depth.min(DEPTH_AT_ONCE);
         let mut piece = vec![0.0; blocks(most_depth) * padded_rows(most_rows) * BLOCK];
-        let panel_length = right.depth * PANEL;
         // Without a summed dimension there is one empty stretch of it, which clears the result.
         for start in (0..right.depth.max(1)).step_by(DEPTH_AT_ONCE) {
             let depth = DEPTH_AT_ONCE.min(right.depth - start);
             let accumulate = self.accumulate || start > 0;
+            let panels: Vec<Panel> = (0..self.width.div_ceil(PANEL))
+                .map(|index| Panel {
+                    first_block: 0,
+                    depth,
+                    offset: (index * right.depth + start) * PANEL,
+                })
+                .collect();
+            let (whole, partial) = panels.split_at(self.width / PANEL);
             for first in (0..self.rows).step_by(ROWS_AT_ONCE) {
                 let rows = ROWS_AT_ONCE.min(self.rows - first);
                 let stride = padded_rows(rows) * BLOCK;
@@ -200,39 +215,36 @@ impl Job for Blocked<'_> {
                     stride,
                     &mut piece,
                 );
-                for column in (0..self.width).step_by(PANEL) {
-                    let at = first * c_stride + column;
-                    let weights =
-                        right.panels[column / PANEL * panel_length + start * PANEL..].as_ptr();
-                    let mut product = PanelProduct {
-                        rows,
-                        depth,
-                        input: piece.as_ptr(),
-                        input_stride: stride,
-                        weights,
-                        next_weights: weights.wrapping_add(panel_length),
-                        output: self.c[at..].as_mut_ptr(),
-                        output_stride: c_stride,
-                        accumulate,
-                    };
-                    let width = PANEL.min(self.width - column);
-                    if width == PANEL {
-                        // SAFETY: the piece holds `rows` rows of `depth` numbers, the panel `depth` lines from here;
-                        // `gemm` has checked that `c` holds `width` columns of all rows.
-                        unsafe { product.run::<V>() };
-                        continue;
-                    }
-                    let mut last = [0.0; ROWS_AT_ONCE * PANEL];
-                    product.output = last.as_mut_ptr();
-                    product.output_stride = PANEL;
-                    product.accumulate = false;
-                    // SAFETY: as above, with room for all rows in `last`.
-                    unsafe { product.run::<V>() };
-                    for (row, sums) in last.chunks_exact(PANEL).enumerate().take(rows) {
-                        let targets = &mut self.c[at + row * c_stride..][..width];
-                        for (target, &sum) in targets.iter_mut().zip(sums) {
-                            *target = if accumulate { *target + sum } else { sum };
-                        }
+                let c = &mut self.c[first * c_stride..];
+                Gemm {
+                    input: &piece,
+                    input_stride: stride,
+                    output: &mut *c,
+                    output_stride: PANEL,
+                    rows,
+                    panels: whole,
+                    weights: &right.panels,
+                }
+                .run_into(isa, c_stride, accumulate);
+                if partial.is_empty() {
+                    continue;
+                }
+                let mut last = [0.0; ROWS_AT_ONCE * PANEL];
+                Gemm {
+                    input: &piece,
+                    input_stride: stride,
+                    output: &mut last,
+                    output_stride: PANEL,
+                    rows,
+                    panels: partial,
+                    weights: &right.panels,
+                }
+                .run(isa);
+                let first_column = whole.len() * PANEL;
+                for (row, sums) in last.chunks_exact(PANEL).enumerate().take(rows) {
+                    let targets = &mut c[row * c_stride..][first_column..self.width];
+                    for (target, &sum) in targets.iter_mut().zip(sums) {
+                        *target = if accumulate { *target + sum } else { sum };
                     }
                 }
             }
@@ -242,7 +254,6 @@ impl Job for Blocked<'_> {
 
 impl Left<'_> {
     /// Copies a piece in blocks, `[depth / 16][row][16]`.
-    #[inline(always)]
     fn copy(&self, rows: Range<usize>, depth: Range<usize>, stride: usize, piece: &mut [f32]) {
         let row_count = rows.len();
         for (block, first) in depth.clone().step_by(BLOCK).enumerate() {
@@ -267,123 +278,6 @@ impl Left<'_> {
     }
 }
 
-/// The summed dimension of the left operand, possibly cut into outer blocks.
-#[derive(Clone, Copy)]
-pub(crate) struct Depth {
-    pub inner: usize,
-    pub outer: usize,
-    pub outer_stride: usize,
-}
-
-/// One product over raw operands, sizes already checked by whoever builds it.
-#[derive(Clone, Copy)]
-pub(crate) struct Product {
-    pub rows: usize,
-    /// Columns to write, a multiple of eight.
-    pub width: usize,
-    pub depth: Depth,
-    pub a: *const f32,
-    pub a_row: usize,
-    pub a_depth: usize,
-    /// Panels of sixteen columns, each `depth.inner * depth.outer` rows long.
-    pub b: *const f32,
-    pub c: *mut f32,
-    pub c_row: usize,
-    pub accumulate: bool,
-}
-
-impl Job for Product {
-    #[inline(always)]
-    fn run<V: Lanes>(self) {
-        // SAFETY: `gemm` and the convolution check the operand sizes before they build a product.
-        unsafe { self.multiply::<V>() }
-    }
-}
-
-impl Product {
-    /// # Safety
-    /// The pointers must cover the operands the sizes and strides describe.
-    #[inline(always)]
-    pub(crate) unsafe fn multiply<V: Lanes>(self) {
-        let blocks = self.rows.div_ceil(TILE_ROWS);
-        let panel_length = self.depth.inner * self.depth.outer * PANEL;
-        let mut column = 0;
-        while column < self.width {
-            let half = self.width - column == LANES;
-            let b = self.b.wrapping_add(column / PANEL * panel_length);
-            let mut row = 0;
-            for block in 0..blocks {
-                // Rows are spread evenly over the blocks: 25 rows are five fives, not four sixes and a one.
-                let next = (block + 1) * self.rows / blocks;
-                let tile = Tile {
-                    depth: self.depth,
-                    a: self.a.wrapping_add(row * self.a_row),
-                    a_row: self.a_row,
-                    a_depth: self.a_depth,
-                    b,
-                    c: self.c.wrapping_add(row * self.c_row + column),
-                    c_row: self.c_row,
-                    accumulate: self.accumulate,
-                };
-                // SAFETY: rows `row..next` and sixteen (or the last eight) columns lie inside the operands.
-                unsafe {
-                    match (next - row, half) {
-                        (6, false) => tile.multiply::<V, 6, 2>(),
-                        (5, false) => tile.multiply::<V, 5, 2>(),
-                        (4, false) => tile.multiply::<V, 4, 2>(),
-                        (3, false) => tile.multiply::<V, 3, 2>(),
-                        (2, false) => tile.multiply::<V, 2, 2>(),
-                        (1, false) => tile.multiply::<V, 1, 2>(),
-                        (6, true) => tile.multiply::<V, 6, 1>(),
-                        (5, true) => tile.multiply::<V, 5, 1>(),
-                        (4, true) => tile.multiply::<V, 4, 1>(),
-                        (3, true) => tile.multiply::<V, 3, 1>(),
-                        (2, true) => tile.multiply::<V, 2, 1>(),
-                        _ => tile.multiply::<V, 1, 1>(),
-                    }
-                }
-                row = next;
-            }
-            column += PANEL;
-        }
-    }
-}
-
-/// One register tile of the result.
-#[derive(Clone, Copy)]
-struct Tile {
-    depth: Depth,
-    a: *const f32,
-    a_row: usize,
-    a_depth: usize,
-    b: *const f32,
-    c: *mut f32,
-    c_row: usize,
-    accumulate: bool,
-}
-
-impl Tile {
-    /// # Safety
-    /// The pointers must cover `R` rows and `N` vectors of columns of the operands.
-    #[inline(always)]
-    unsafe fn multiply<V: Lanes, const R: usize, const N: usize>(self) {
-        // SAFETY: every access stays within the rows and columns the caller vouches for.
-        unsafe {
-            let mut sums = [[V::zero(); N]; R];
-            let mut b = self.b;
-            for outer in 0..self.depth.outer {
-                let mut a = self.a.add(outer * self.depth.outer_stride);
-                for _ in 0..self.depth.inner {
-                    step(&mut sums, a, self.a_row, b);
-                    a = a.wrapping_add(self.a_depth);
-                    b = b.add(PANEL);
-                }
-            }
-            keep(&sums, self.c, self.c_row, self.accumulate);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -400,6 +294,13 @@ mod tests {
 
     #[test]
     fn product_equals_the_triple_loop_in_f64_for_all_remainders() {
+        for isa in Isa::available() {
+            println!("products on {isa}");
+            product_equals_the_triple_loop(isa);
+        }
+    }
+
+    fn product_equals_the_triple_loop(isa: Isa) {
         for rows in [1, 2, 5, 6, 7, 13, 25, 97] {
             for columns in [1, 7, 8, 9, 16, 17, 31, 40, 69] {
                 for depth in [1, 3, 18, 259] {
@@ -414,8 +315,8 @@ mod tests {
                             row_stride: depth,
                             depth_stride: 1,
                         };
-                        gemm(rows, plain, &packed, &mut c, stride, false);
-                        gemm(rows, plain, &packed, &mut c, stride, true);
+                        gemm_on(isa, rows, plain, &packed, &mut c, stride, false);
+                        gemm_on(isa, rows, plain, &packed, &mut c, stride, true);
                         let written = columns.next_multiple_of(LANES).min(stride);
                         for (row, line) in c.chunks_exact(stride).enumerate() {
                             for (column, &got) in line.iter().enumerate() {
@@ -442,6 +343,10 @@ mod tests {
 
     #[test]
     fn transposed_operands_give_the_same_product() {
+        Isa::available().into_iter().for_each(transposed_operands);
+    }
+
+    fn transposed_operands(isa: Isa) {
         for (rows, depth, columns) in [(11, 7, 19), (130, 300, 70)] {
             let a = noise(rows * depth, 3);
             let b = noise(depth * columns, 4);
@@ -459,7 +364,7 @@ mod tests {
                 row_stride: depth,
                 depth_stride: 1,
             };
-            gemm(rows, left, &packed, &mut expected, stride, false);
+            gemm_on(isa, rows, left, &packed, &mut expected, stride, false);
 
             let (a_t, b_t) = (transpose(&a, rows, depth), transpose(&b, depth, columns));
             let mut packed_t = Packed::default();
@@ -470,7 +375,7 @@ mod tests {
                 row_stride: 1,
                 depth_stride: rows,
             };
-            gemm(rows, left_t, &packed_t, &mut got, stride, false);
+            gemm_on(isa, rows, left_t, &packed_t, &mut got, stride, false);
             assert_eq!(got, expected);
         }
     }

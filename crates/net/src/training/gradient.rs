@@ -1,11 +1,19 @@
 //! The backward pass of a 3x3 convolution: weight gradient and input gradient from one transform of the
 //! output gradient, with batch norm, activation and residual sum folded in at both ends.
+//!
+//! Forward, a tile is `Y = Aᵀ[(G w Gᵀ) ⊙ (Bᵀ x B)]A`. The backward pass runs the same maps transposed: `dM = A dY Aᵀ`,
+//! then `dV = Uᵀ dM` and `dU = Vᵀ dM` are the matrix products, `dx = B dV Bᵀ` with overlapping tiles added,
+//! `dw = Gᵀ dU G`. So the transformed output gradient serves both gradients.
 
-use super::conv::{Affine, Board, ConvWeights, Scratch, Source, Sums, padded};
-use super::conv::{input_tiles, read_block};
-use super::gemm::{Depth, PANEL, Product};
-use super::winograd::{self, POINTS, TILE, WINDOW};
-use crate::kernels::lanes::{Isa, Job, LANES, Lanes};
+use super::conv::{
+    Affine, Board, ConvWeights, Enter, Group, Scratch, Source, Sums, multiply, padded, vectors,
+};
+use crate::kernels::gemm::Strided;
+use crate::kernels::lanes::{Job, Lanes};
+use crate::kernels::layout::{PlaneLayout, TileLayout};
+use crate::kernels::passes::{self, HALVES, Place};
+use crate::kernels::tiling::Tiling;
+use crate::kernels::{BLOCK, Isa};
 
 /// The gradient of a convolution's output.
 pub enum OutputGradient<'a> {
@@ -67,7 +75,7 @@ pub enum Sink<'a> {
 /// input gradient to `sink`.
 ///
 /// # Panics
-/// If a buffer has the wrong length.
+/// If a buffer has the wrong length, or the weights are of another board.
 pub fn backward(
     board: Board,
     weights: &ConvWeights,
@@ -77,38 +85,235 @@ pub fn backward(
     gradient: &mut [f32],
     scratch: &mut Scratch,
 ) {
+    assert_eq!(board, weights.board);
     let (wide_in, wide_out) = (padded(weights.inputs), padded(weights.outputs));
     let (sample_in, sample_out) = (board.sample(weights.inputs), board.sample(weights.outputs));
-    let length = match &output {
-        OutputGradient::Plain(dz) => dz.len(),
-        OutputGradient::Normalised {
-            gradient,
-            z,
-            line,
-            by_output,
-        } => {
-            assert_eq!(gradient.len(), z.len());
-            line.check(wide_out);
-            assert!(by_output.len() >= wide_out);
-            z.len()
-        }
-    };
+    let length = output.check(wide_out);
     assert_eq!(length % sample_out, 0, "whole samples");
     let samples = length / sample_out;
     source.check(samples * sample_in, wide_in);
     sink.check(samples * sample_in, wide_in);
     assert_eq!(gradient.len(), weights.gradient_length());
-    scratch.fit(board, weights.inputs, weights.outputs);
-    Isa::detect().run(Backward {
-        board,
-        weights,
-        samples,
-        output: &output,
-        source: &mut source,
-        sink: &mut sink,
-        gradient,
-        scratch,
-    });
+    let group = Group::new(weights, samples);
+    scratch.fit(board, &group);
+    let isa = weights.isa;
+    for first in (0..samples).step_by(group.most) {
+        let batch = group.most.min(samples - first);
+        let (layout_in, layout_out) = group.layouts(batch);
+        isa.run(EnterGradient {
+            board,
+            tiling: group.tiling,
+            output: &output,
+            first,
+            batch,
+            blocks: group.out_blocks,
+            plane: &mut scratch.flat,
+            tiles: &mut scratch.tiles_out,
+        });
+        if first > 0 && !matches!(sink, Sink::None) {
+            // The last group has left its gradients in the border.
+            scratch.bordered.fill(0.0);
+        }
+        isa.run(Enter {
+            board,
+            tiling: group.tiling,
+            source: &mut source,
+            first,
+            batch,
+            blocks: group.in_blocks,
+            plane: &mut scratch.bordered,
+            tiles: &mut scratch.tiles_in,
+        });
+        weight_gradient(
+            isa,
+            weights,
+            batch,
+            (&scratch.tiles_in, layout_in),
+            (&scratch.tiles_out, layout_out),
+            gradient,
+        );
+        if matches!(sink, Sink::None) {
+            continue;
+        }
+        // The transformed inputs have served, their gradients take their place.
+        multiply(
+            isa,
+            (group.tiling, batch),
+            (&scratch.tiles_out, layout_out),
+            &weights.backward,
+            (&mut scratch.tiles_in, layout_in),
+        );
+        isa.run(LeaveGradient {
+            board,
+            tiling: group.tiling,
+            first,
+            batch,
+            blocks: group.in_blocks,
+            tiles: &scratch.tiles_in,
+            plane: &mut scratch.bordered,
+            sink: &mut sink,
+        });
+    }
+}
+
+/// Adds `Vᵀ dM` of every point, in the layout of the forward weights.
+fn weight_gradient(
+    isa: Isa,
+    weights: &ConvWeights,
+    batch: usize,
+    (inputs, layout_in): (&[f32], TileLayout),
+    (outputs, layout_out): (&[f32], TileLayout),
+    gradient: &mut [f32],
+) {
+    let panels = &weights.forward.panels;
+    for point in 0..weights.tiling.points() {
+        let places = weights.tiling.places_at(point, batch);
+        let first = places.start * BLOCK;
+        for input in (0..weights.inputs).step_by(BLOCK) {
+            let block = input / BLOCK * layout_in.block_stride;
+            Strided {
+                rows: BLOCK.min(weights.inputs - input),
+                depth: places.len(),
+                left: &inputs[point * layout_in.point_stride + block + first..],
+                row_stride: 1,
+                depth_stride: BLOCK,
+                right: &outputs[point * layout_out.point_stride + first..],
+                right_stride: layout_out.block_stride,
+                panels: panels.len(),
+                sums: &mut gradient[point * weights.forward.point_len + input * BLOCK..],
+                sums_row: BLOCK,
+                sums_stride: weights.inputs * BLOCK,
+                accumulate: true,
+            }
+            .run(isa);
+        }
+    }
+}
+
+impl OutputGradient<'_> {
+    /// Returns its length.
+    fn check(&self, channels: usize) -> usize {
+        match self {
+            OutputGradient::Plain(dz) => dz.len(),
+            OutputGradient::Normalised {
+                gradient,
+                z,
+                line,
+                by_output,
+            } => {
+                assert_eq!(gradient.len(), z.len());
+                line.check(channels);
+                assert!(by_output.len() >= channels);
+                z.len()
+            }
+        }
+    }
+
+    /// Writes plane `index` of `dz`.
+    #[inline(always)]
+    fn read_plane<L: Lanes>(&self, board: Board, index: usize, block: usize, plane: &mut [f32]) {
+        let length = board.block_len();
+        let start = index * length;
+        match self {
+            OutputGradient::Plain(dz) => {
+                plane[..length].copy_from_slice(&dz[start..start + length]);
+            }
+            OutputGradient::Normalised {
+                gradient,
+                z,
+                line,
+                by_output,
+            } => {
+                let (by_gradient, constant) = line.block::<L>(block);
+                let by_output = vectors::<L>(&by_output[block * BLOCK..]);
+                let gradient = gradient[start..start + length].chunks_exact(BLOCK);
+                let z = z[start..start + length].chunks_exact(BLOCK);
+                for ((to, gradient), z) in plane.chunks_exact_mut(BLOCK).zip(gradient).zip(z) {
+                    for half in (0..BLOCK).step_by(L::WIDTH) {
+                        let vector = half / L::WIDTH;
+                        let from_output =
+                            L::read(&z[half..]).mul_add(by_output[vector], constant[vector]);
+                        L::read(&gradient[half..])
+                            .mul_add(by_gradient[vector], from_output)
+                            .write(&mut to[half..]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Reads the output gradients of a few samples and moves them to the points.
+struct EnterGradient<'a> {
+    board: Board,
+    tiling: &'a Tiling,
+    output: &'a OutputGradient<'a>,
+    first: usize,
+    batch: usize,
+    blocks: usize,
+    plane: &'a mut [f32],
+    tiles: &'a mut [f32],
+}
+
+impl Job for EnterGradient<'_> {
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let layout = TileLayout::new(self.tiling, self.blocks, self.batch);
+        let mut scratch = passes::Scratch::new();
+        for board in 0..self.batch {
+            for block in 0..self.blocks {
+                let index = (self.first + board) * self.blocks + block;
+                self.output
+                    .read_plane::<L>(self.board, index, block, self.plane);
+                let place = Place {
+                    tiling: self.tiling,
+                    batch: self.batch,
+                    board,
+                    layout,
+                };
+                let tiles = &mut self.tiles[block * layout.block_stride..];
+                passes::enter_gradient::<L>(place, self.plane, tiles, &mut scratch);
+            }
+        }
+    }
+}
+
+/// Moves the gradients of a few samples back from the points and hands them to the sink.
+struct LeaveGradient<'a, 'sink> {
+    board: Board,
+    tiling: &'a Tiling,
+    first: usize,
+    batch: usize,
+    blocks: usize,
+    tiles: &'a [f32],
+    /// A plane with a border.
+    plane: &'a mut [f32],
+    sink: &'a mut Sink<'sink>,
+}
+
+impl Job for LeaveGradient<'_, '_> {
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let layout = TileLayout::new(self.tiling, self.blocks, self.batch);
+        let plane_len = PlaneLayout::new(self.board.height, self.board.width).plane_len;
+        let mut scratch = passes::Scratch::new();
+        for board in 0..self.batch {
+            for block in 0..self.blocks {
+                let place = Place {
+                    tiling: self.tiling,
+                    batch: self.batch,
+                    board,
+                    layout,
+                };
+                let tiles = &self.tiles[block * layout.block_stride..];
+                self.plane[..plane_len].fill(0.0);
+                passes::leave_gradient::<L>(place, tiles, self.plane, &mut scratch);
+                let index = (self.first + board) * self.blocks + block;
+                self.sink
+                    .write_plane::<L>(self.board, index, block, self.plane);
+            }
+        }
+    }
 }
 
 impl Sink<'_> {
@@ -144,392 +349,86 @@ impl Sink<'_> {
             }
         }
     }
-}
 
-struct Backward<'a, 'source, 'sink> {
-    board: Board,
-    weights: &'a ConvWeights,
-    samples: usize,
-    output: &'a OutputGradient<'a>,
-    source: &'a mut Source<'source>,
-    sink: &'a mut Sink<'sink>,
-    gradient: &'a mut [f32],
-    scratch: &'a mut Scratch,
-}
-
-impl Job for Backward<'_, '_, '_> {
+    /// Takes plane `index` of the input gradient.
     #[inline(always)]
-    fn run<V: Lanes>(self) {
-        let Self {
-            board,
-            weights,
-            samples,
-            output,
-            source,
-            sink,
-            gradient,
-            scratch,
-        } = self;
-        let (wide_in, wide_out) = (padded(weights.inputs), padded(weights.outputs));
-        let panels_out = wide_out.div_ceil(PANEL);
-        let backward_point = wide_in.next_multiple_of(PANEL) * panels_out * PANEL;
-        let wants_input = !matches!(sink, Sink::None);
-        let mut first = 0;
-        while first < samples {
-            let group = board.group().min(samples - first);
-            let rows = group * board.tiles();
-            // Gradient tiles are kept as `[point][output panel][row][16]`: packed for `dU`, strided for `dV`.
-            let gradient_point = panels_out * rows * PANEL;
-            for member in 0..group {
-                for block in 0..wide_out / LANES {
-                    read_gradient::<V>(
-                        board,
-                        output,
-                        first + member,
-                        wide_out,
-                        block,
-                        &mut scratch.aligned,
-                    );
-                    let panel = block * LANES / PANEL;
-                    let at =
-                        (panel * rows + member * board.tiles()) * PANEL + block * LANES % PANEL;
-                    // SAFETY: `Scratch::fit` made `rows` rows of whole panels a point.
-                    unsafe {
-                        gradient_tiles::<V>(
-                            board,
-                            &scratch.aligned,
-                            scratch.tiles_out.as_mut_ptr().add(at),
-                            gradient_point,
-                        );
-                    }
+    fn write_plane<L: Lanes>(&mut self, board: Board, index: usize, block: usize, plane: &[f32]) {
+        let row = board.width * BLOCK;
+        let planes = PlaneLayout::new(board.height, board.width);
+        let mut added = [(L::zero(), L::zero()); HALVES];
+        for y in 0..board.height {
+            let start = index * board.block_len() + y * row;
+            let range = start..start + row;
+            let incoming = plane[planes.cell(y, 0)..][..row].chunks_exact(BLOCK);
+            match self {
+                Sink::None => {}
+                Sink::Plain(gradient) => {
+                    gradient[range].copy_from_slice(&plane[planes.cell(y, 0)..][..row]);
                 }
-                for block in 0..wide_in / LANES {
-                    read_block::<V>(
-                        board,
-                        source,
-                        first + member,
-                        wide_in,
-                        block,
-                        &mut scratch.bordered,
-                    );
-                    // SAFETY: as in the forward pass.
-                    unsafe {
-                        input_tiles::<V>(
-                            board,
-                            &scratch.bordered,
-                            scratch
-                                .tiles_in
-                                .as_mut_ptr()
-                                .add(member * board.tiles() * wide_in + block * LANES),
-                            rows * wide_in,
-                            wide_in,
-                        );
-                    }
-                }
-            }
-            for point in 0..POINTS {
-                let inputs = scratch.tiles_in[point * rows * wide_in..].as_mut_ptr();
-                let outputs = scratch.tiles_out[point * gradient_point..].as_ptr();
-                let weight_gradient = Product {
-                    rows: wide_in,
-                    width: wide_out,
-                    depth: Depth {
-                        inner: rows,
-                        outer: 1,
-                        outer_stride: 0,
-                    },
-                    a: inputs,
-                    a_row: 1,
-                    a_depth: wide_in,
-                    b: outputs,
-                    c: gradient[point * wide_in * wide_out..].as_mut_ptr(),
-                    c_row: wide_out,
-                    accumulate: true,
-                };
-                // SAFETY: each point owns `rows * wide_in` inputs, `gradient_point` packed gradients and
-                // `wide_in * wide_out` results.
-                unsafe { weight_gradient.multiply::<V>() };
-                if wants_input {
-                    // An unused last half panel meets weights that are zero.
-                    let depth = Depth {
-                        inner: PANEL,
-                        outer: panels_out,
-                        outer_stride: rows * PANEL,
-                    };
-                    let input_gradient = Product {
-                        rows,
-                        width: wide_in,
-                        depth,
-                        a: outputs,
-                        a_row: PANEL,
-                        a_depth: 1,
-                        b: weights.backward[point * backward_point..].as_ptr(),
-                        c: inputs,
-                        c_row: wide_in,
-                        accumulate: false,
-                    };
-                    // SAFETY: the input tiles of this point were consumed above and may be overwritten.
-                    unsafe { input_gradient.multiply::<V>() };
-                }
-            }
-            if wants_input {
-                for member in 0..group {
-                    for block in 0..wide_in / LANES {
-                        // SAFETY: `rows * wide_in` floats a point, this member's tiles, this block's channels.
-                        unsafe {
-                            scatter_tiles::<V>(
-                                board,
-                                scratch
-                                    .tiles_in
-                                    .as_ptr()
-                                    .add(member * board.tiles() * wide_in + block * LANES),
-                                rows * wide_in,
-                                wide_in,
-                                &mut scratch.overlap,
-                            );
+                Sink::Activation {
+                    gradient,
+                    z,
+                    norm,
+                    standard,
+                    slope,
+                    ..
+                } => {
+                    let (scale, shift) = norm.block::<L>(block);
+                    let (standard_scale, standard_shift) = standard.block::<L>(block);
+                    let slope = L::splat(*slope);
+                    let to = gradient[range.clone()].chunks_exact_mut(BLOCK);
+                    let z = z[range].chunks_exact(BLOCK);
+                    for ((incoming, to), z) in incoming.zip(to).zip(z) {
+                        for half in (0..BLOCK).step_by(L::WIDTH) {
+                            let vector = half / L::WIDTH;
+                            let z = L::read(&z[half..]);
+                            let incoming = L::read(&incoming[half..]);
+                            let through = z
+                                .mul_add(scale[vector], shift[vector])
+                                .where_positive(incoming, incoming.mul(slope));
+                            through.write(&mut to[half..]);
+                            let standardised =
+                                z.mul_add(standard_scale[vector], standard_shift[vector]);
+                            let (sum, product) = &mut added[vector];
+                            *sum = sum.add(through);
+                            *product = through.mul_add(standardised, *product);
                         }
-                        write_gradient::<V>(
-                            board,
-                            sink,
-                            first + member,
-                            wide_in,
-                            block,
-                            &scratch.overlap,
-                        );
                     }
                 }
-            }
-            first += group;
-        }
-    }
-}
-
-/// Writes one channel block of one sample of `dz`, with zeros beyond the board up to whole tiles.
-#[inline(always)]
-fn read_gradient<V: Lanes>(
-    board: Board,
-    output: &OutputGradient<'_>,
-    sample: usize,
-    channels: usize,
-    block: usize,
-    aligned: &mut [f32],
-) {
-    let length = board.points() * LANES;
-    let start = sample * channels * board.points() + block * length;
-    let row = board.width * LANES;
-    let aligned_row = board.tiles_across() * TILE * LANES;
-    assert!(aligned.len() >= board.height * aligned_row);
-    // SAFETY: `backward` checked every buffer and every channel vector; the assertion covers the writes.
-    unsafe {
-        match output {
-            OutputGradient::Plain(dz) => {
-                let dz = dz[start..start + length].as_ptr();
-                for y in 0..board.height {
-                    let target = aligned.as_mut_ptr().add(y * aligned_row);
-                    for at in (0..row).step_by(LANES) {
-                        V::load(dz.add(y * row + at)).store(target.add(at));
-                    }
-                }
-            }
-            OutputGradient::Normalised {
-                gradient,
-                z,
-                line,
-                by_output,
-            } => {
-                let gradient = gradient[start..start + length].as_ptr();
-                let z = z[start..start + length].as_ptr();
-                let (by_gradient, constant) = line.block::<V>(block);
-                let by_output = V::load(by_output.as_ptr().add(block * LANES));
-                for y in 0..board.height {
-                    let target = aligned.as_mut_ptr().add(y * aligned_row);
-                    for at in (0..row).step_by(LANES) {
-                        let from_output = V::load(z.add(y * row + at)).mul_add(by_output, constant);
-                        V::load(gradient.add(y * row + at))
-                            .mul_add(by_gradient, from_output)
-                            .store(target.add(at));
+                Sink::Residual {
+                    gradient,
+                    activations,
+                    z,
+                    standard,
+                    slope,
+                    ..
+                } => {
+                    let (standard_scale, standard_shift) = standard.block::<L>(block);
+                    let slope = L::splat(*slope);
+                    let to = gradient[range.clone()].chunks_exact_mut(BLOCK);
+                    let activations = activations[range.clone()].chunks_exact(BLOCK);
+                    let z = z[range].chunks_exact(BLOCK);
+                    for (((incoming, to), z), activation) in
+                        incoming.zip(to).zip(z).zip(activations)
+                    {
+                        for half in (0..BLOCK).step_by(L::WIDTH) {
+                            let vector = half / L::WIDTH;
+                            let incoming = L::read(&incoming[half..]).add(L::read(&to[half..]));
+                            let through = L::read(&activation[half..])
+                                .where_positive(incoming, incoming.mul(slope));
+                            through.write(&mut to[half..]);
+                            let standardised = L::read(&z[half..])
+                                .mul_add(standard_scale[vector], standard_shift[vector]);
+                            let (sum, product) = &mut added[vector];
+                            *sum = sum.add(through);
+                            *product = through.mul_add(standardised, *product);
+                        }
                     }
                 }
             }
         }
-    }
-}
-
-/// `A dY Aᵀ` of every tile: point `p` of tile `t` goes to `target + p·point + t·16`.
-///
-/// # Safety
-/// `target` must be valid for those writes.
-#[inline(always)]
-unsafe fn gradient_tiles<V: Lanes>(board: Board, aligned: &[f32], target: *mut f32, point: usize) {
-    let row = board.tiles_across() * TILE * LANES;
-    assert!(aligned.len() >= board.tiles_down() * TILE * row);
-    let mut target = target;
-    for tile_y in 0..board.tiles_down() {
-        for tile_x in 0..board.tiles_across() {
-            // SAFETY: every tile lies inside the aligned board, asserted above.
-            unsafe {
-                let corner = aligned
-                    .as_ptr()
-                    .add(tile_y * TILE * row + tile_x * TILE * LANES);
-                let mut half = [[V::zero(); TILE]; WINDOW];
-                for x in 0..TILE {
-                    let mut column = [V::zero(); TILE];
-                    for y in 0..TILE {
-                        column[y] = V::load(corner.add(y * row + x * LANES));
-                    }
-                    let column = winograd::output_transposed(column);
-                    for y in 0..WINDOW {
-                        half[y][x] = column[y];
-                    }
-                }
-                for y in 0..WINDOW {
-                    let line = winograd::output_transposed(half[y]);
-                    for x in 0..WINDOW {
-                        line[x].store(target.add((y * WINDOW + x) * point));
-                    }
-                }
-                target = target.add(PANEL);
-            }
-        }
-    }
-}
-
-/// Adds `B dV Bᵀ` of every tile into a bordered board that starts at zero.
-///
-/// # Safety
-/// `source` must be valid for reads of every point of every tile.
-#[inline(always)]
-unsafe fn scatter_tiles<V: Lanes>(
-    board: Board,
-    source: *const f32,
-    point: usize,
-    tile: usize,
-    overlap: &mut [f32],
-) {
-    let row = board.bordered_width() * LANES;
-    let overlap = &mut overlap[..board.bordered_points() * LANES];
-    overlap.fill(0.0);
-    let mut source = source;
-    for tile_y in 0..board.tiles_down() {
-        for tile_x in 0..board.tiles_across() {
-            // SAFETY: reads are promised by the caller; the window of every tile lies inside the bordered board.
-            unsafe {
-                let corner = overlap
-                    .as_mut_ptr()
-                    .add(tile_y * TILE * row + tile_x * TILE * LANES);
-                let mut half = [[V::zero(); WINDOW]; WINDOW];
-                for x in 0..WINDOW {
-                    let mut column = [V::zero(); WINDOW];
-                    for y in 0..WINDOW {
-                        column[y] = V::load(source.add((y * WINDOW + x) * point));
-                    }
-                    let column = winograd::input_transposed(column);
-                    for y in 0..WINDOW {
-                        half[y][x] = column[y];
-                    }
-                }
-                source = source.add(tile);
-                for y in 0..WINDOW {
-                    let line = winograd::input_transposed(half[y]);
-                    for x in 0..WINDOW {
-                        let target = corner.add(y * row + x * LANES);
-                        V::load(target).add(line[x]).store(target);
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Hands one channel block of one sample of the input gradient to the sink.
-#[inline(always)]
-fn write_gradient<V: Lanes>(
-    board: Board,
-    sink: &mut Sink<'_>,
-    sample: usize,
-    channels: usize,
-    block: usize,
-    bordered: &[f32],
-) {
-    let length = board.points() * LANES;
-    let start = sample * channels * board.points() + block * length;
-    let row = board.width * LANES;
-    let bordered_row = board.bordered_width() * LANES;
-    assert!(bordered.len() >= (board.height + 1) * bordered_row + LANES + row);
-    let inside = bordered[bordered_row + LANES..].as_ptr();
-    // SAFETY: `Sink::check` made sure that every buffer holds the block and every norm its channels; the
-    // assertion covers the reads.
-    unsafe {
-        match sink {
-            Sink::None => {}
-            Sink::Plain(gradient) => {
-                let gradient = gradient[start..start + length].as_mut_ptr();
-                for y in 0..board.height {
-                    for at in (0..row).step_by(LANES) {
-                        V::load(inside.add(y * bordered_row + at))
-                            .store(gradient.add(y * row + at));
-                    }
-                }
-            }
-            Sink::Activation {
-                gradient,
-                z,
-                norm,
-                standard,
-                slope,
-                sums,
-            } => {
-                let gradient = gradient[start..start + length].as_mut_ptr();
-                let z = z[start..start + length].as_ptr();
-                let (scale, shift) = norm.block::<V>(block);
-                let (standard_scale, standard_shift) = standard.block::<V>(block);
-                let slope = V::splat(*slope);
-                let (mut sum, mut product) = (V::zero(), V::zero());
-                for y in 0..board.height {
-                    for at in (0..row).step_by(LANES) {
-                        let z = V::load(z.add(y * row + at));
-                        let incoming = V::load(inside.add(y * bordered_row + at));
-                        let through = z
-                            .mul_add(scale, shift)
-                            .where_positive(incoming, incoming.mul(slope));
-                        through.store(gradient.add(y * row + at));
-                        sum = sum.add(through);
-                        product =
-                            through.mul_add(z.mul_add(standard_scale, standard_shift), product);
-                    }
-                }
-                sums.add_block(block, sum.to_array(), product.to_array());
-            }
-            Sink::Residual {
-                gradient,
-                activations,
-                z,
-                standard,
-                slope,
-                sums,
-            } => {
-                let gradient = gradient[start..start + length].as_mut_ptr();
-                let activations = activations[start..start + length].as_ptr();
-                let z = z[start..start + length].as_ptr();
-                let (standard_scale, standard_shift) = standard.block::<V>(block);
-                let slope = V::splat(*slope);
-                let (mut sum, mut product) = (V::zero(), V::zero());
-                for y in 0..board.height {
-                    for at in (0..row).step_by(LANES) {
-                        let target = gradient.add(y * row + at);
-                        let incoming =
-                            V::load(inside.add(y * bordered_row + at)).add(V::load(target));
-                        let through = V::load(activations.add(y * row + at))
-                            .where_positive(incoming, incoming.mul(slope));
-                        through.store(target);
-                        sum = sum.add(through);
-                        let standardised =
-                            V::load(z.add(y * row + at)).mul_add(standard_scale, standard_shift);
-                        product = through.mul_add(standardised, product);
-                    }
-                }
-                sums.add_block(block, sum.to_array(), product.to_array());
-            }
+        if let Sink::Activation { sums, .. } | Sink::Residual { sums, .. } = self {
+            sums.add_block(block, added);
         }
     }
 }

@@ -1,18 +1,16 @@
-//! Kernels for training on a CPU: matrix products and 3x3 convolutions with their gradients.
+//! Training on a CPU: matrix products and 3x3 convolutions with their gradients.
 //!
-//! All of them are single-threaded; a trainer splits its batch and calls them from as many threads as
-//! it likes. Buffers of boards are blocked by eight channels, see [`conv`].
+//! The convolutions use the tiling, the transforms and the matrix kernels of evaluation, and the transposes of the
+//! transforms. All of them are single-threaded; a trainer splits its batch and calls them from as many threads as it
+//! likes. Buffers of boards are blocked by sixteen channels, see [`conv`].
 
-// Loops over register tiles index several arrays at once and are unrolled; iterators hide that.
-#[allow(clippy::needless_range_loop)]
 pub mod conv;
-#[allow(clippy::needless_range_loop)]
 pub mod gemm;
-#[allow(clippy::needless_range_loop)]
 pub mod gradient;
-mod winograd;
+mod weights;
 
-pub use crate::kernels::LANES;
+/// Channels of a block: the numbers of a cell that lie side by side.
+pub const LANES: usize = crate::kernels::BLOCK;
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,9 @@
 //! The convolution kernels against a direct convolution in f64 and its derivatives.
 
+use super::LANES;
 use super::conv::{self, Affine, Board, ConvWeights, Scratch, Source, Sums, padded};
 use super::gradient::{self, OutputGradient, Sink};
-use crate::kernels::LANES;
+use crate::kernels::Isa;
 
 /// Largest error allowed, relative to the largest number compared.
 const TOLERANCE: f64 = 2e-5;
@@ -160,6 +161,13 @@ fn assert_close(what: &str, got: &[f64], expected: &[f64]) {
 
 #[test]
 fn forward_and_both_gradients_equal_the_direct_convolution_in_f64() {
+    for isa in Isa::available() {
+        println!("training kernels on {isa}");
+        equal_the_direct_convolution(isa);
+    }
+}
+
+fn equal_the_direct_convolution(isa: Isa) {
     for case in &CASES {
         let mut noise = Noise(7);
         let points = case.board.points();
@@ -176,7 +184,7 @@ fn forward_and_both_gradients_equal_the_direct_convolution_in_f64() {
             dw_exact[weight] += f64::from(dz[output]) * f64::from(x[input]);
         });
 
-        let mut weights = ConvWeights::new(case.inputs, case.outputs);
+        let mut weights = ConvWeights::new(case.board, case.inputs, case.outputs).on(isa);
         weights.set(&w);
         let mut scratch = Scratch::default();
         let blocked_x = case.block(&x, case.inputs);
@@ -227,6 +235,13 @@ fn forward_and_both_gradients_equal_the_direct_convolution_in_f64() {
 
 #[test]
 fn folded_norm_and_activation_equal_the_separate_steps() {
+    for isa in Isa::available() {
+        println!("training kernels on {isa}");
+        equal_the_separate_steps(isa);
+    }
+}
+
+fn equal_the_separate_steps(isa: Isa) {
     const SLOPE: f32 = 0.1;
     for case in &CASES {
         let mut noise = Noise(11);
@@ -258,7 +273,7 @@ fn folded_norm_and_activation_equal_the_separate_steps() {
             .map(|(value, skip)| leak(value + skip))
             .collect();
 
-        let mut weights = ConvWeights::new(case.inputs, case.outputs);
+        let mut weights = ConvWeights::new(case.board, case.inputs, case.outputs).on(isa);
         weights.set(&w);
         let mut scratch = Scratch::default();
         let run = |source: Source<'_>, scratch: &mut Scratch| {
@@ -407,6 +422,13 @@ fn folded_norm_and_activation_equal_the_separate_steps() {
 
 #[test]
 fn gradient_through_batch_norm_is_the_line_it_was_given() {
+    for isa in Isa::available() {
+        println!("training kernels on {isa}");
+        is_the_line_it_was_given(isa);
+    }
+}
+
+fn is_the_line_it_was_given(isa: Isa) {
     let case = &CASES[0];
     let mut noise = Noise(13);
     let points = case.board.points();
@@ -424,7 +446,7 @@ fn gradient_through_batch_norm_is_the_line_it_was_given() {
             line.scale[channel] * g[index] + by_output[channel] * z[index] + line.shift[channel]
         })
         .collect();
-    let mut weights = ConvWeights::new(case.inputs, case.outputs);
+    let mut weights = ConvWeights::new(case.board, case.inputs, case.outputs).on(isa);
     weights.set(&noise.numbers(case.outputs * case.inputs * 9));
     let blocked_x = case.block(&x, case.inputs);
     let run = |output: OutputGradient<'_>| {
