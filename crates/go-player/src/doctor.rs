@@ -148,7 +148,7 @@ fn network(weights: Option<&Path>) -> Vec<Finding> {
 
 /// How far the fast evaluator is from the plain one on an empty board.
 fn agreement(network: LoadedNetwork) -> Result<(go::BoardSize, f32), NetworkError> {
-    let plain = Reference::new(network.layers()?).map_err(net::plan::PlanError::from)?;
+    let plain = Reference::new(network.layers()?).map_err(net::backend::OpenError::from)?;
     let plain = Judge::new(std::sync::Arc::new(plain), 0)?;
     let player = Player::new(network, Options::default())?;
     let position = player.position();

@@ -164,7 +164,8 @@ impl Judge {
     pub fn run(&self, inputs: &[f32], outputs: &mut [f32]) {
         let count = inputs.len() / self.evaluator.shape().input_len();
         self.evaluations.fetch_add(count as u64, Ordering::Relaxed);
-        self.evaluator.evaluate(inputs, outputs);
+        let evaluated = self.evaluator.evaluate(inputs, outputs);
+        evaluated.unwrap_or_else(|error| panic!("{error}"));
     }
 
     fn key(&self, position: &Position, symmetry: Symmetry) -> u128 {

@@ -8,10 +8,11 @@ use std::{
 
 use go::BoardSize;
 use net::{
+    backend::{Backend, OpenError},
     evaluator::Evaluator,
-    leela::{LeelaNetwork, LoadError},
+    file::LoadError,
+    leela::LeelaNetwork,
     network::{Layer, Network},
-    plan::{Plan, PlanError},
 };
 use thiserror::Error;
 
@@ -44,7 +45,7 @@ pub enum NetworkError {
     Load(#[from] LoadError),
     /// The layers do not fit together.
     #[error("the network does not hold together: {0}")]
-    Shape(#[from] PlanError),
+    Shape(#[from] OpenError),
     /// The network plays another game.
     #[error(transparent)]
     NotForGo(#[from] NotForGo),
@@ -132,7 +133,7 @@ impl LoadedNetwork {
             blocks: network.trunk.iter().filter(is_block).count(),
             filters: filters.unwrap_or(0),
             bytes: network.parameters() * size_of::<f32>(),
-            ..LoadedNetwork::from_evaluator(Arc::new(Plan::new(network)?), file)?
+            ..LoadedNetwork::from_evaluator(Backend::Cpu.open(network)?, file)?
         })
     }
 

@@ -8,7 +8,8 @@ use go_player::{
     Assumptions, Judge, LoadedNetwork, Opinion, Position,
     dynamic_komi::{Trust, TurnKomi},
 };
-use net::leela::{LeelaNetwork, LeelaShape, sha256_of_text};
+use net::file::sha256_of_bytes;
+use net::leela::{LeelaNetwork, LeelaShape};
 
 const SHA256: [(u8, &str); 2] = [
     (
@@ -90,7 +91,7 @@ fn top(opinion: &Opinion) -> Vec<(String, f32)> {
 #[test]
 fn the_recipe_gives_the_known_files() {
     for (version, sha256) in SHA256 {
-        assert_eq!(sha256_of_text(golden_text(version).as_bytes()), sha256);
+        assert_eq!(sha256_of_bytes(golden_text(version).as_bytes()), sha256);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use go::{Board, BoardSize, Color, LadderReader, Point};
-use net::plan::PlanError;
+use net::backend::OpenError;
 use serde::Serialize;
 
 use crate::compile::Compiled;
@@ -31,7 +31,7 @@ impl Candidate {
         yes: [Vec<Plane>; 2],
         unless: [Vec<Plane>; 2],
         noticed: [Vec<Plane>; 2],
-    ) -> Result<Candidate, PlanError> {
+    ) -> Result<Candidate, OpenError> {
         let all = yes.iter().chain(&unless).chain(&noticed);
         let mut planes: Vec<Plane> = all.flatten().copied().collect();
         planes.sort();

@@ -24,7 +24,7 @@
 //! let extension = Point::new(2, 3);
 //! assert!(seen.at(network.reader.escape_bad, board.size(), extension) > 0.5);
 //! assert!(seen.at(network.reader.escape_ok, board.size(), extension) < 0.5);
-//! # Ok::<(), net::plan::PlanError>(())
+//! # Ok::<(), net::backend::OpenError>(())
 //! ```
 #![forbid(unsafe_code)]
 

@@ -6,8 +6,8 @@
 //! to move it never sees a failing ladder. All numbers are the original's, its variance of 1 too, which lets values
 //! drift by a few parts in a hundred thousand per layer.
 
+use net::backend::OpenError;
 use net::leela::LeelaNetwork;
-use net::plan::PlanError;
 
 use crate::circuit::Circuit;
 use crate::compile::{Compiled, Target, compile};
@@ -107,7 +107,7 @@ impl Original {
     }
 
     /// The network as a candidate for the [examination](crate::exam): a move works if it is seen and does not fail.
-    pub fn candidate(&self) -> Result<Candidate, PlanError> {
+    pub fn candidate(&self) -> Result<Candidate, OpenError> {
         let verdicts = &self.verdicts;
         let moves = [verdicts.escape_move.to_vec(), verdicts.atari_move.to_vec()];
         let fails = [verdicts.escape_fail.to_vec(), verdicts.atari_fail.to_vec()];

@@ -1,12 +1,13 @@
 //! Looking into a network: the value of chosen planes on a board, by the real forward pass.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use go::{Board, Color, Point};
+use net::backend::{Backend, OpenError};
 use net::evaluator::Evaluator;
 use net::leela::INPUT_PLANES;
 use net::network::{Activation, Conv, Head, Layer, Network, Output, Reading};
-use net::plan::{Plan, PlanError};
 
 use crate::compile::Compiled;
 use crate::emulation::Values;
@@ -75,23 +76,23 @@ pub fn planes_of(network: &Network, layers: usize, places: &[usize]) -> Network 
 
 /// Reads chosen planes at the end of a tower.
 pub struct Probe {
-    plan: Plan,
+    evaluator: Arc<dyn Evaluator>,
     index: HashMap<Plane, usize>,
     area: usize,
 }
 
 impl Probe {
     /// A probe for these planes, which last to the end of the tower.
-    pub fn new(compiled: &Compiled, planes: &[Plane]) -> Result<Probe, PlanError> {
+    pub fn new(compiled: &Compiled, planes: &[Plane]) -> Result<Probe, OpenError> {
         let network = compiled.leela.to_network();
         let places: Vec<usize> = planes
             .iter()
             .map(|&plane| compiled.final_place(plane))
             .collect();
         let layers = network.trunk.len();
-        let plan = Plan::new(&planes_of(&network, layers, &places))?;
+        let evaluator = Backend::Cpu.open(&planes_of(&network, layers, &places))?;
         Ok(Probe {
-            plan,
+            evaluator,
             index: planes
                 .iter()
                 .enumerate()
@@ -107,9 +108,11 @@ impl Probe {
             .iter()
             .flat_map(|&(board, to_move)| input_row(board, to_move))
             .collect();
-        let row = self.plan.shape().output_len();
+        let row = self.evaluator.shape().output_len();
         let mut output = vec![0.0; positions.len() * row];
-        self.plan.evaluate(&input, &mut output);
+        self.evaluator
+            .evaluate(&input, &mut output)
+            .expect("evaluation on the CPU does not fail");
         output
             .chunks_exact(row)
             .map(|numbers| Seen {

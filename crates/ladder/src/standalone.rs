@@ -1,7 +1,7 @@
 //! Our ladder network as a file: the circuit of [`reader`], compiled, with stock heads.
 
+use net::backend::OpenError;
 use net::leela::{IDENTITY_VARIANCE, LeelaNetwork};
-use net::plan::PlanError;
 
 use crate::compile::{Compiled, Target, compile};
 use crate::exam::Candidate;
@@ -60,7 +60,7 @@ impl LadderNetwork {
     }
 
     /// The network as a candidate for the [examination](crate::exam).
-    pub fn candidate(&self) -> Result<Candidate, PlanError> {
+    pub fn candidate(&self) -> Result<Candidate, OpenError> {
         let reader = &self.reader;
         Candidate::new(
             &self.compiled,

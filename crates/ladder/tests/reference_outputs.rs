@@ -8,9 +8,9 @@ use go::{Board, BoardSize, Color, Point};
 use ladder::original::Original;
 use ladder::probe::input_row;
 use ladder::standalone::LadderNetwork;
+use net::backend::Backend;
 use net::evaluator::Evaluator;
 use net::leela::{LeelaNetwork, POLICY, TextStyle, VALUE};
-use net::plan::Plan;
 use net::reference::Reference;
 
 const SIZE: BoardSize = BoardSize::NINETEEN;
@@ -48,7 +48,7 @@ fn board(moves: &[(Color, &str)]) -> Board {
 
 fn outputs(plan: &impl Evaluator, board: &Board, to_move: Color) -> (Vec<f32>, f32) {
     let mut row = vec![0.0; plan.shape().output_len()];
-    plan.evaluate(&input_row(board, to_move), &mut row);
+    plan.evaluate(&input_row(board, to_move), &mut row).unwrap();
     let policy = row[plan.shape().output(POLICY).unwrap()].to_vec();
     (policy, row[plan.shape().output(VALUE).unwrap().start])
 }
@@ -106,7 +106,9 @@ fn the_original_gives_its_reference_outputs() {
 /// to move.
 #[test]
 fn ours_reads_the_reference_positions_right() {
-    let plan = Plan::new(&LadderNetwork::new(19, 16).leela().to_network()).unwrap();
+    let plan = Backend::Cpu
+        .open(&LadderNetwork::new(19, 16).leela().to_network())
+        .unwrap();
     for swapped in [false, true] {
         for (far, escapes) in [
             (&["J10", "P16"][..], true),
@@ -155,7 +157,7 @@ fn leelaz_loads_our_files_and_agrees() {
 
 /// Asserts that both give the same policy, and returns leelaz's winrates of the table's positions.
 fn compare_with_leelaz(leelaz: &Path, file: &Path, network: &LeelaNetwork) -> Vec<f32> {
-    let plan = Plan::new(&network.to_network()).unwrap();
+    let plan = Backend::Cpu.open(&network.to_network()).unwrap();
     let positions: Vec<Vec<(Color, &str)>> = TABLE
         .iter()
         .map(|&(far, chase, swapped, ..)| moves(far, chase, swapped))

@@ -268,7 +268,7 @@ mod tests {
             .map(|_| noise.random_range(0.0..1.0))
             .collect();
         let mut outputs = vec![0.0; 2 * reference.shape().output_len()];
-        reference.evaluate(&planes, &mut outputs);
+        reference.evaluate(&planes, &mut outputs).unwrap();
         outputs
     }
 

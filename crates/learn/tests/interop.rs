@@ -77,13 +77,13 @@ fn mixed() -> Network {
     };
     let conv = |kernel, inputs, outputs, activation, seed| {
         let mut conv = Conv::new(kernel, inputs, outputs, activation);
-        conv.weights = numbers(conv.weights.len(), seed);
+        conv.weights = numbers(conv.weights.len(), seed).into();
         conv.bias = numbers(outputs, seed + 1);
         Layer::Conv(conv)
     };
     let dense = |inputs, outputs, seed| {
         let mut dense = Dense::new(inputs, outputs, Activation::Identity);
-        dense.weights = numbers(inputs * outputs, seed);
+        dense.weights = numbers(inputs * outputs, seed).into();
         dense.bias = numbers(outputs, seed + 1);
         Layer::Dense(dense)
     };
@@ -99,6 +99,7 @@ fn mixed() -> Network {
             height: 4,
             width: 5,
         },
+        globals: 0,
         trunk: vec![
             conv(3, 3, 6, leaky, 1),
             Layer::Residual {
@@ -151,7 +152,7 @@ fn onnx_runtime_answers_as_our_reference_does() {
             .map(|index| (index * 31 % 17) as f32 / 17.0)
             .collect();
         let mut outputs = vec![0.0; 2 * shape.output_len()];
-        reference.evaluate(&planes, &mut outputs);
+        reference.evaluate(&planes, &mut outputs).unwrap();
         let script = format!(
             "
 import sys, numpy, onnxruntime

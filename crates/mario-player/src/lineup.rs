@@ -4,10 +4,10 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use net::backend::Backend;
 use net::compact;
 use net::evaluator::Evaluator;
 use net::network::Network;
-use net::plan::Plan;
 use thiserror::Error;
 
 use crate::clock::Clock;
@@ -199,8 +199,8 @@ pub fn load_evaluator(path: &Path) -> Result<Arc<dyn Evaluator>, LineupError> {
 }
 
 fn evaluator(network: &Network) -> Result<Arc<dyn Evaluator>, NetworkError> {
-    let plan = Plan::new(network).map_err(|error| NetworkError::Shape(error.to_string()))?;
-    Ok(Arc::new(plan))
+    let opened = Backend::Cpu.open(network);
+    opened.map_err(|error| NetworkError::Shape(error.to_string()))
 }
 
 /// The network that comes with the program; `nets/mario.md` says how it was made.

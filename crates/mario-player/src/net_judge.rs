@@ -64,7 +64,8 @@ impl<E: Evaluator> NetJudge<E> {
         }
         let row = self.evaluator.shape().output_len();
         let mut outputs = vec![0.0; positions.len() * row];
-        self.evaluator.evaluate(&planes, &mut outputs);
+        let evaluated = self.evaluator.evaluate(&planes, &mut outputs);
+        evaluated.unwrap_or_else(|error| panic!("{error}"));
         let opinion = |((board, pill), output): (&(mario::Board, Pill), &[f32])| Opinion {
             won: output[self.won],
             cleared: output[self.cleared],

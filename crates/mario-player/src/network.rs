@@ -148,7 +148,7 @@ impl DesignNetwork {
         let dense = Dense {
             inputs,
             outputs: HEAD_LEN,
-            weights: self.tensor("head.w", HEAD_LEN * inputs)?.to_vec(),
+            weights: self.tensor("head.w", HEAD_LEN * inputs)?.to_vec().into(),
             bias: self.tensor("head.b", HEAD_LEN)?.to_vec(),
             activation: Activation::Identity,
         };
@@ -159,6 +159,7 @@ impl DesignNetwork {
         };
         let network = Network {
             input: INPUT,
+            globals: 0,
             trunk,
             heads: vec![Head {
                 layers: vec![Layer::Dense(dense)],

@@ -41,7 +41,15 @@ impl Evaluator for Counting {
         &self.0
     }
 
-    fn evaluate(&self, planes: &[f32], outputs: &mut [f32]) {
+    fn preferred_batch(&self) -> usize {
+        1
+    }
+
+    fn evaluate(
+        &self,
+        planes: &[f32],
+        outputs: &mut [f32],
+    ) -> Result<(), net::evaluator::EvaluateError> {
         let rows = planes.chunks_exact(self.0.input_len());
         for (planes, output) in rows.zip(outputs.chunks_exact_mut(self.0.output_len())) {
             let viruses: f32 = planes[..3 * AREA].iter().sum();
@@ -52,6 +60,7 @@ impl Evaluator for Counting {
             output[self.0.output(DURATION).unwrap().start] = 3.0 * viruses + halves;
             assert_eq!(self.0.output(MOVES).unwrap().len(), 512);
         }
+        Ok(())
     }
 }
 

@@ -43,7 +43,7 @@ fn main() {
             duration,
             ..BenchOptions::default()
         };
-        let result = measure(&plan, options);
+        let result = measure(&plan, options).unwrap();
         let speed = result.per_cpu_second().unwrap_or(result.per_second());
         println!(
             "{} threads {threads} batch {batch}: {speed:.1} per core and second ({:.1} in all), {:.1} GFLOP/s, direct {:.1}",

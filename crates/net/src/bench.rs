@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::evaluator::Evaluator;
+use crate::evaluator::{EvaluateError, Evaluator};
+use crate::kernels::tiling::Tiling;
 use crate::network::{Activation, Dense, Head, Layer, Network, Output, Reading};
 use crate::shape::{Perspective, PlaneShape};
 
@@ -67,7 +68,10 @@ pub fn random_planes(len: usize, density: f64, seed: u64) -> Vec<f32> {
 }
 
 /// Calls `evaluator` from several threads for a while.
-pub fn measure(evaluator: &dyn Evaluator, options: BenchOptions) -> BenchResult {
+pub fn measure(
+    evaluator: &dyn Evaluator,
+    options: BenchOptions,
+) -> Result<BenchResult, EvaluateError> {
     let shape = evaluator.shape();
     let stop = AtomicBool::new(false);
     let ready = Barrier::new(options.threads + 1);
@@ -83,18 +87,19 @@ pub fn measure(evaluator: &dyn Evaluator, options: BenchOptions) -> BenchResult 
                     );
                     let mut outputs = vec![0.0; options.batch * shape.output_len()];
                     // Once before the clock starts: page faults and the pool's memory are not what is measured.
-                    evaluator.evaluate(&planes, &mut outputs);
+                    let warm = evaluator.evaluate(&planes, &mut outputs);
                     ready.wait();
+                    warm?;
                     let cpu_start = thread_cpu_seconds();
                     let mut calls = 0;
                     while !stop.load(Ordering::Relaxed) {
-                        evaluator.evaluate(&planes, &mut outputs);
+                        evaluator.evaluate(&planes, &mut outputs)?;
                         calls += 1;
                     }
                     let cpu = thread_cpu_seconds()
                         .zip(cpu_start)
                         .map(|(end, start)| end - start);
-                    (calls * options.batch as u64, Instant::now(), cpu)
+                    Ok((calls * options.batch as u64, Instant::now(), cpu))
                 })
             })
             .collect();
@@ -102,20 +107,18 @@ pub fn measure(evaluator: &dyn Evaluator, options: BenchOptions) -> BenchResult 
         let start = Instant::now();
         std::thread::sleep(options.duration);
         stop.store(true, Ordering::Relaxed);
-        let finished = workers
-            .into_iter()
-            .map(|worker| worker.join().expect("an evaluator does not panic"));
         let (mut evaluations, mut end, mut cpu_seconds) = (0, start, Some(0.0));
-        for (count, at, cpu) in finished {
+        for worker in workers {
+            let (count, at, cpu) = worker.join().expect("an evaluator does not panic")?;
             evaluations += count;
             end = end.max(at);
             cpu_seconds = cpu_seconds.zip(cpu).map(|(sum, cpu): (f64, f64)| sum + cpu);
         }
-        BenchResult {
+        Ok(BenchResult {
             evaluations,
             seconds: (end - start).as_secs_f64(),
             cpu_seconds,
-        }
+        })
     })
 }
 
@@ -136,7 +139,10 @@ impl Comparison {
 }
 
 /// Calls two evaluators in turn from one thread for a while: whatever slows the processor down meets both.
-pub fn alternate(evaluators: [&dyn Evaluator; 2], options: BenchOptions) -> Comparison {
+pub fn alternate(
+    evaluators: [&dyn Evaluator; 2],
+    options: BenchOptions,
+) -> Result<Comparison, EvaluateError> {
     let mut sides = evaluators.map(|evaluator| {
         let shape = evaluator.shape();
         let planes = random_planes(options.batch * shape.input_len(), options.density, 0);
@@ -149,19 +155,19 @@ pub fn alternate(evaluators: [&dyn Evaluator; 2], options: BenchOptions) -> Comp
             evaluators.into_iter().zip(&mut sides).zip(&mut times)
         {
             // Once for the caches, which the other has filled.
-            evaluator.evaluate(planes, outputs);
+            evaluator.evaluate(planes, outputs)?;
             let start = Instant::now();
-            evaluator.evaluate(planes, outputs);
+            evaluator.evaluate(planes, outputs)?;
             times.push(start.elapsed().as_secs_f64());
         }
     }
-    Comparison {
+    Ok(Comparison {
         calls: times[1].len(),
         seconds: times.map(|mut times| {
             times.sort_by(f64::total_cmp);
             times[times.len() / 2]
         }),
-    }
+    })
 }
 
 /// How long the calling thread has been running on a processor; Linux keeps the count in nanoseconds.
@@ -169,6 +175,28 @@ fn thread_cpu_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds: f64 = text.split(' ').next()?.parse().ok()?;
     Some(nanoseconds / 1e9)
+}
+
+/// Floating-point operations of the 3x3 convolutions for one position: done directly, and by the fast backend.
+pub fn convolution_flops(network: &Network) -> (f64, f64) {
+    let board = network.input;
+    let Some(tiling) = Tiling::new(board.height, board.width) else {
+        return (0.0, 0.0);
+    };
+    let mut pairs = 0;
+    network.for_each_layer(&mut |_, layer| {
+        if let Layer::Conv(conv) = layer
+            && conv.kernel == 3
+        {
+            let groups = conv.groups.iter();
+            pairs += groups
+                .map(|group| group.inputs * group.outputs)
+                .sum::<usize>();
+        }
+    });
+    let flops = 2.0 * pairs as f64;
+    let direct = flops * (9 * board.area()) as f64;
+    (direct, flops * tiling.multiplications() as f64)
 }
 
 /// A random dense network of the size that judges the safety of groups: 13 planes of 11x11, 256 units, one residual
@@ -198,6 +226,7 @@ pub fn safety_network(seed: u64) -> Network {
     let last = dense(WIDTH, 1, Activation::Identity);
     Network {
         input,
+        globals: 0,
         trunk: vec![
             first,
             Layer::Residual {

@@ -1,7 +1,7 @@
 //! How far apart two evaluators are, and what the weights of a network look like.
 
 use crate::bench::random_planes;
-use crate::evaluator::Evaluator;
+use crate::evaluator::{EvaluateError, Evaluator};
 use crate::network::{Layer, Network};
 
 /// One output of two evaluators.
@@ -24,16 +24,18 @@ const DENSITY: f64 = 0.15;
 
 /// Compares two evaluators of the same shape on random positions.
 ///
-/// `None` when their inputs or outputs differ in shape.
+/// `Ok(None)` when their inputs or outputs differ in shape.
 pub fn compare(
     a: &dyn Evaluator,
     b: &dyn Evaluator,
     positions: usize,
     seed: u64,
-) -> Option<Vec<OutputDifference>> {
+) -> Result<Option<Vec<OutputDifference>>, EvaluateError> {
     let shape = a.shape();
-    if shape.input != b.shape().input || shape.outputs != b.shape().outputs {
-        return None;
+    let other = b.shape();
+    let same_input = shape.input == other.input && shape.globals == other.globals;
+    if !same_input || shape.outputs != other.outputs {
+        return Ok(None);
     }
     let mut differences: Vec<OutputDifference> = shape
         .outputs
@@ -47,16 +49,14 @@ pub fn compare(
         .collect();
     for start in (0..positions).step_by(PART) {
         let batch = PART.min(positions - start);
-        let planes = random_planes(
+        let inputs = random_planes(
             batch * shape.input_len(),
             DENSITY,
             seed.wrapping_add(start as u64),
         );
-        let rows = [a, b].map(|evaluator| {
-            let mut rows = vec![0.0; batch * shape.output_len()];
-            evaluator.evaluate(&planes, &mut rows);
-            rows
-        });
+        let mut rows = [(); 2].map(|()| vec![0.0; batch * shape.output_len()]);
+        a.evaluate(&inputs, &mut rows[0])?;
+        b.evaluate(&inputs, &mut rows[1])?;
         for (difference, output) in differences.iter_mut().zip(&shape.outputs) {
             for (row_a, row_b) in rows[0]
                 .chunks(shape.output_len())
@@ -78,7 +78,7 @@ pub fn compare(
         difference.root_mean_square = (difference.root_mean_square / numbers).sqrt();
         difference.same_best /= positions.max(1) as f64;
     }
-    Some(differences)
+    Ok(Some(differences))
 }
 
 fn best(numbers: &[f32]) -> Option<usize> {
@@ -106,43 +106,29 @@ pub struct LayerStatistics {
 
 /// Every layer with weights, in order.
 pub fn statistics(network: &Network) -> Vec<LayerStatistics> {
-    let mut layers = Vec::new();
-    collect("trunk", &network.trunk, &mut layers);
-    for (index, head) in network.heads.iter().enumerate() {
-        collect(&format!("head {}", index + 1), &head.layers, &mut layers);
-    }
-    layers
-}
-
-fn collect(place: &str, layers: &[Layer], found: &mut Vec<LayerStatistics>) {
-    for (index, layer) in layers.iter().enumerate() {
-        let place = format!("{place}.{}", index + 1);
-        match layer {
-            Layer::Conv(conv) => {
-                let groups = match conv.groups.len() {
-                    1 => String::new(),
-                    count => format!(" in {count} groups"),
-                };
-                let size = format!(
-                    "{0}x{0} {1} -> {2}",
-                    conv.kernel,
-                    conv.inputs(),
-                    conv.outputs()
-                );
-                found.push(summarize(
-                    format!("{place} conv {size}{groups}"),
-                    &conv.weights,
-                    conv.bias.len(),
-                ));
-            }
-            Layer::Dense(dense) => {
-                let name = format!("{place} dense {} -> {}", dense.inputs, dense.outputs);
-                found.push(summarize(name, &dense.weights, dense.bias.len()));
-            }
-            Layer::Residual { body, .. } => collect(&place, body, found),
-            Layer::GlobalPool => {}
+    let mut found = Vec::new();
+    network.for_each_layer(&mut |place, layer| match layer {
+        Layer::Conv(conv) => {
+            let groups = match conv.groups.len() {
+                1 => String::new(),
+                count => format!(" in {count} groups"),
+            };
+            let size = format!(
+                "{0}x{0} {1} -> {2}",
+                conv.kernel,
+                conv.inputs(),
+                conv.outputs()
+            );
+            let name = format!("{place} conv {size}{groups}");
+            found.push(summarize(name, &conv.weights, conv.bias.len()));
         }
-    }
+        Layer::Dense(dense) => {
+            let name = format!("{place} dense {} -> {}", dense.inputs, dense.outputs);
+            found.push(summarize(name, &dense.weights, dense.bias.len()));
+        }
+        Layer::Residual { .. } | Layer::GlobalPool => {}
+    });
+    found
 }
 
 fn summarize(name: String, weights: &[f32], biases: usize) -> LayerStatistics {

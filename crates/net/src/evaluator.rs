@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use thiserror::Error;
+
 use crate::shape::IoShape;
 
-/// Turns batches of planes into batches of outputs.
+/// Turns batches of input rows into batches of output rows.
 ///
 /// Implementations are shared between threads and called concurrently; each call borrows its scratch memory from a
 /// pool, so that nothing is allocated once as many calls have run as run at the same time.
@@ -12,12 +14,29 @@ pub trait Evaluator: Send + Sync {
     /// The shape of one input row and one output row.
     fn shape(&self) -> &IoShape;
 
-    /// Evaluates `planes.len() / shape().input_len()` positions; `outputs` receives one row for each.
+    /// The number of positions in one call that it works on most efficiently; a caller with a choice asks for multiples
+    /// of it.
+    fn preferred_batch(&self) -> usize;
+
+    /// Evaluates `inputs.len() / shape().input_len()` positions; `outputs` receives one row for each.
+    ///
+    /// When it fails, the content of `outputs` is unspecified.
     ///
     /// # Panics
     ///
     /// When the two lengths do not describe the same number of whole rows: see [`batch_of`].
-    fn evaluate(&self, planes: &[f32], outputs: &mut [f32]);
+    fn evaluate(&self, inputs: &[f32], outputs: &mut [f32]) -> Result<(), EvaluateError>;
+}
+
+/// Why positions could not be evaluated.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum EvaluateError {
+    /// The device or library under the evaluator failed.
+    #[error("the network could not be evaluated: {0}")]
+    Backend(String),
+    /// The positions were part of a batch that another thread evaluated, and that thread panicked.
+    #[error("the network could not be evaluated: the thread that ran the shared batch stopped")]
+    Abandoned,
 }
 
 impl<E: Evaluator + ?Sized> Evaluator for Arc<E> {
@@ -25,8 +44,12 @@ impl<E: Evaluator + ?Sized> Evaluator for Arc<E> {
         (**self).shape()
     }
 
-    fn evaluate(&self, planes: &[f32], outputs: &mut [f32]) {
-        (**self).evaluate(planes, outputs);
+    fn preferred_batch(&self) -> usize {
+        (**self).preferred_batch()
+    }
+
+    fn evaluate(&self, inputs: &[f32], outputs: &mut [f32]) -> Result<(), EvaluateError> {
+        (**self).evaluate(inputs, outputs)
     }
 }
 
@@ -35,22 +58,26 @@ impl<E: Evaluator + ?Sized> Evaluator for &E {
         (**self).shape()
     }
 
-    fn evaluate(&self, planes: &[f32], outputs: &mut [f32]) {
-        (**self).evaluate(planes, outputs);
+    fn preferred_batch(&self) -> usize {
+        (**self).preferred_batch()
+    }
+
+    fn evaluate(&self, inputs: &[f32], outputs: &mut [f32]) -> Result<(), EvaluateError> {
+        (**self).evaluate(inputs, outputs)
     }
 }
 
-/// The number of positions that `planes` and `outputs` both hold.
+/// The number of positions that `inputs` and `outputs` both hold.
 ///
 /// # Panics
 ///
 /// When either is not a whole number of rows, or they disagree.
-pub fn batch_of(shape: &IoShape, planes: &[f32], outputs: &[f32]) -> usize {
-    let batch = planes.len() / shape.input_len();
+pub fn batch_of(shape: &IoShape, inputs: &[f32], outputs: &[f32]) -> usize {
+    let batch = inputs.len() / shape.input_len();
     assert_eq!(
-        planes.len(),
+        inputs.len(),
         batch * shape.input_len(),
-        "the planes are not a whole number of positions"
+        "the inputs are not a whole number of positions"
     );
     assert_eq!(
         outputs.len(),

@@ -8,10 +8,13 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::compact::{self, MAGIC};
-use crate::leela::{
-    LeelaNetwork, LoadError, Text, TextStyle, plain_text, read_text, sha256_of_text, unreadable,
-};
+use crate::leela::{LeelaNetwork, Text, TextStyle};
 use crate::network::Network;
+
+mod bytes;
+
+pub use bytes::{LoadError, sha256_of_bytes};
+pub(crate) use bytes::{plain_text, read_unpacked, unreadable};
 
 /// What a file turned out to hold.
 #[derive(Clone, Debug)]
@@ -57,7 +60,7 @@ impl NetworkFile {
 ///
 /// Nothing that loads a network waits for it.
 pub fn sha256(file: &Path) -> Result<String, LoadError> {
-    Ok(sha256_of_text(&read_text(file)?))
+    Ok(sha256_of_bytes(&read_unpacked(file)?))
 }
 
 /// The network in a file of either kind: Leela Zero text, plain or gzip, or the compact format.
@@ -72,7 +75,7 @@ fn read(file: &Path) -> Result<NetworkContent, LoadError> {
     if let Some(text) = plain_text(file)? {
         return leela(file, text);
     }
-    let bytes = read_text(file)?;
+    let bytes = read_unpacked(file)?;
     if !bytes.starts_with(&MAGIC) {
         return leela(file, Text::Memory(&bytes));
     }

@@ -1,37 +1,46 @@
 //! Full batches from many small callers.
 //!
-//! Self-play runs many games at once, each asking for one position at a time. A [`Gather`] stands
-//! between them and an evaluator: callers wait until enough positions have come together, or until
-//! nobody is left who could bring another; then the last one to arrive evaluates for all. There are
-//! no threads of its own and nobody spins. While one batch runs the next one fills, so two cores
-//! have two batches.
+//! Several games played at once, or several threads of one search, each ask for a few positions at a time, while an
+//! evaluator wants many. A [`Gather`] stands between them. It has no threads of its own: one of the callers evaluates
+//! for all whose positions wait, and the others sleep meanwhile.
+//!
+//! There are two ways to say when a batch is due. [`Gather::new`] waits until enough positions have come together or
+//! until every caller with a [`Seat`] has asked: right for self-play, where each game asks, waits, and asks again.
+//! [`Gather::while_busy`] never waits for anybody: a position is evaluated at once unless as many batches are running
+//! as should be, and then it joins those that wait for the next one. That is right for the threads of one search,
+//! which may have to wait for each other and so must not be waited for.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::evaluator::{Evaluator, batch_of};
+use crate::evaluator::{EvaluateError, Evaluator, batch_of};
 use crate::shape::IoShape;
 
 /// An evaluator that puts the positions of several callers into one batch.
 pub struct Gather<E> {
     inner: E,
     rows_wanted: usize,
+    /// No smaller batch is started while so many run.
+    running_limit: usize,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
+    /// Callers with a seat.
     callers: usize,
     /// Callers whose positions wait or are being evaluated.
     occupied: usize,
     pending: Vec<Arc<Ticket>>,
     pending_rows: usize,
+    /// Batches being evaluated.
+    running: usize,
     batches: u64,
     rows: u64,
 }
 
 /// One caller's positions and, once they are there, its outputs.
 struct Ticket {
-    planes: Vec<f32>,
+    inputs: Vec<f32>,
     progress: Mutex<Progress>,
     changed: Condvar,
 }
@@ -40,9 +49,7 @@ enum Progress {
     Waiting,
     /// Nobody else will come: the caller has to evaluate what is pending.
     Lead,
-    Done(Vec<f32>),
-    /// The thread that evaluated the batch panicked.
-    Abandoned,
+    Done(Result<Vec<f32>, EvaluateError>),
 }
 
 /// Keeps a caller counted as one that may bring positions; see [`Gather::join`].
@@ -51,11 +58,23 @@ pub struct Seat<'a, E: Evaluator> {
 }
 
 impl<E: Evaluator> Gather<E> {
-    /// Gathers batches of `rows_wanted` positions for `inner`.
+    /// Gathers batches of `rows_wanted` positions, or as many as the callers with seats bring.
     pub fn new(inner: E, rows_wanted: usize) -> Self {
         Self {
             inner,
             rows_wanted: rows_wanted.max(1),
+            running_limit: usize::MAX,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Evaluates up to `running_limit` batches at once, on the threads of the callers, and gathers while they run:
+    /// one for a backend that does the work elsewhere, as many as there are cores for one that does it here.
+    pub fn while_busy(inner: E, running_limit: usize) -> Self {
+        Self {
+            rows_wanted: usize::MAX,
+            inner,
+            running_limit: running_limit.max(1),
             state: Mutex::default(),
         }
     }
@@ -77,32 +96,45 @@ impl<E: Evaluator> Gather<E> {
     fn lead(&self, batch: Vec<Arc<Ticket>>) {
         let shape = self.inner.shape();
         let delivery = Delivery {
-            state: &self.state,
+            gather: self,
             batch,
         };
-        let planes: Vec<f32> = delivery
+        let inputs: Vec<f32> = delivery
             .batch
             .iter()
-            .flat_map(|ticket| &ticket.planes)
+            .flat_map(|ticket| &ticket.inputs)
             .copied()
             .collect();
-        let rows = planes.len() / shape.input_len();
+        let rows = inputs.len() / shape.input_len();
         let mut outputs = vec![0.0; rows * shape.output_len()];
-        self.inner.evaluate(&planes, &mut outputs);
-        delivery.deliver(&outputs, shape);
+        let result = self.inner.evaluate(&inputs, &mut outputs);
+        delivery.deliver(result.map(|()| outputs));
+    }
+
+    /// The pending positions, if it is time to evaluate them; the batch counts as running from then on.
+    fn take_if_due(&self, state: &mut State) -> Option<Vec<Arc<Ticket>>> {
+        self.is_due(state).then(|| take(state))
+    }
+
+    fn is_due(&self, state: &State) -> bool {
+        let nobody_else = state.occupied >= state.callers && state.running < self.running_limit;
+        !state.pending.is_empty() && (state.pending_rows >= self.rows_wanted || nobody_else)
+    }
+
+    /// Tells one of those who wait to evaluate, if it is time.
+    fn appoint(&self, state: &State) {
+        if self.is_due(state)
+            && let Some(ticket) = state.pending.first()
+        {
+            ticket.set(Progress::Lead);
+        }
     }
 }
 
-impl State {
-    /// The pending positions, if it is time to evaluate them.
-    fn take_if_due(&mut self, rows_wanted: usize) -> Option<Vec<Arc<Ticket>>> {
-        let due = self.pending_rows >= rows_wanted || self.occupied >= self.callers;
-        if !due || self.pending.is_empty() {
-            return None;
-        }
-        self.pending_rows = 0;
-        Some(std::mem::take(&mut self.pending))
-    }
+fn take(state: &mut State) -> Vec<Arc<Ticket>> {
+    state.pending_rows = 0;
+    state.running += 1;
+    std::mem::take(&mut state.pending)
 }
 
 impl<E: Evaluator> Evaluator for Gather<E> {
@@ -110,10 +142,14 @@ impl<E: Evaluator> Evaluator for Gather<E> {
         self.inner.shape()
     }
 
-    fn evaluate(&self, planes: &[f32], outputs: &mut [f32]) {
-        let rows = batch_of(self.shape(), planes, outputs);
+    fn preferred_batch(&self) -> usize {
+        self.inner.preferred_batch()
+    }
+
+    fn evaluate(&self, inputs: &[f32], outputs: &mut [f32]) -> Result<(), EvaluateError> {
+        let rows = batch_of(self.shape(), inputs, outputs);
         let ticket = Arc::new(Ticket {
-            planes: planes.to_vec(),
+            inputs: inputs.to_vec(),
             progress: Mutex::new(Progress::Waiting),
             changed: Condvar::new(),
         });
@@ -122,22 +158,24 @@ impl<E: Evaluator> Evaluator for Gather<E> {
             state.occupied += 1;
             state.pending_rows += rows;
             state.pending.push(ticket.clone());
-            state.take_if_due(self.rows_wanted)
+            self.take_if_due(&mut state)
         };
         if let Some(batch) = due {
             self.lead(batch);
         }
         loop {
             match ticket.wait() {
-                Progress::Done(result) => return outputs.copy_from_slice(&result),
-                Progress::Abandoned => panic!("the evaluation of a shared batch failed"),
+                Progress::Done(result) => {
+                    outputs.copy_from_slice(&result?);
+                    return Ok(());
+                }
                 Progress::Lead | Progress::Waiting => {
                     let batch = {
                         let mut state = lock(&self.state);
-                        state.pending_rows = 0;
-                        std::mem::take(&mut state.pending)
+                        // Somebody who came meanwhile may have taken these positions along.
+                        (!state.pending.is_empty()).then(|| take(&mut state))
                     };
-                    if !batch.is_empty() {
+                    if let Some(batch) = batch {
                         self.lead(batch);
                     }
                 }
@@ -166,36 +204,49 @@ impl Ticket {
 }
 
 /// The tickets of a batch until each has its outputs; those left when it is dropped are told so.
-struct Delivery<'a> {
-    state: &'a Mutex<State>,
+struct Delivery<'a, E: Evaluator> {
+    gather: &'a Gather<E>,
     batch: Vec<Arc<Ticket>>,
 }
 
-impl Delivery<'_> {
-    fn deliver(mut self, outputs: &[f32], shape: &IoShape) {
+impl<E: Evaluator> Delivery<'_, E> {
+    fn deliver(mut self, result: Result<Vec<f32>, EvaluateError>) {
         let batch = std::mem::take(&mut self.batch);
-        let rows = outputs.len() / shape.output_len();
-        {
-            let mut state = lock(self.state);
-            state.batches += 1;
-            state.rows += rows as u64;
-            state.occupied -= batch.len();
-        }
-        let mut rest = outputs;
+        let shape = self.gather.inner.shape();
+        self.finish(&batch);
+        let mut start = 0;
         for ticket in batch {
-            let (own, others) =
-                rest.split_at(ticket.planes.len() / shape.input_len() * shape.output_len());
-            ticket.set(Progress::Done(own.to_vec()));
-            rest = others;
+            let len = ticket.inputs.len() / shape.input_len() * shape.output_len();
+            let own = match &result {
+                Ok(outputs) => Ok(outputs[start..start + len].to_vec()),
+                Err(error) => Err(error.clone()),
+            };
+            ticket.set(Progress::Done(own));
+            start += len;
         }
+    }
+
+    /// Makes room for the next batch.
+    fn finish(&self, batch: &[Arc<Ticket>]) {
+        let mut state = lock(&self.gather.state);
+        let input_len = self.gather.inner.shape().input_len();
+        let rows = batch.iter().map(|ticket| ticket.inputs.len() / input_len);
+        state.batches += 1;
+        state.rows += rows.sum::<usize>() as u64;
+        state.occupied -= batch.len();
+        state.running -= 1;
+        self.gather.appoint(&state);
     }
 }
 
-impl Drop for Delivery<'_> {
+impl<E: Evaluator> Drop for Delivery<'_, E> {
     fn drop(&mut self) {
-        lock(self.state).occupied -= self.batch.len();
+        if self.batch.is_empty() {
+            return;
+        }
+        self.finish(&self.batch);
         for ticket in &self.batch {
-            ticket.set(Progress::Abandoned);
+            ticket.set(Progress::Done(Err(EvaluateError::Abandoned)));
         }
     }
 }
@@ -205,11 +256,7 @@ impl<E: Evaluator> Drop for Seat<'_, E> {
         let mut state = lock(&self.gather.state);
         state.callers -= 1;
         // The others may have been waiting for this caller alone.
-        if state.occupied >= state.callers
-            && let Some(ticket) = state.pending.first()
-        {
-            ticket.set(Progress::Lead);
-        }
+        self.gather.appoint(&state);
     }
 }
 
@@ -254,8 +301,8 @@ mod tests {
                         let planes = planes(caller * CALLS + call, rows * shape.input_len());
                         let mut outputs = vec![0.0; rows * shape.output_len()];
                         let mut expected = outputs.clone();
-                        gather.evaluate(&planes, &mut outputs);
-                        alone.evaluate(&planes, &mut expected);
+                        gather.evaluate(&planes, &mut outputs).unwrap();
+                        alone.evaluate(&planes, &mut expected).unwrap();
                         assert_eq!(outputs, expected);
                     }
                 });
@@ -277,7 +324,9 @@ mod tests {
         let _seat = gather.join();
         let shape = gather.shape().clone();
         let mut outputs = vec![0.0; shape.output_len()];
-        gather.evaluate(&planes(1, shape.input_len()), &mut outputs);
+        gather
+            .evaluate(&planes(1, shape.input_len()), &mut outputs)
+            .unwrap();
         assert_ne!(outputs, vec![0.0; shape.output_len()]);
     }
 
@@ -290,7 +339,9 @@ mod tests {
             let waiting = scope.spawn(|| {
                 let _seat = gather.join();
                 let mut outputs = vec![0.0; shape.output_len()];
-                gather.evaluate(&planes(2, shape.input_len()), &mut outputs);
+                gather
+                    .evaluate(&planes(2, shape.input_len()), &mut outputs)
+                    .unwrap();
                 outputs
             });
             while lock(&gather.state).pending.is_empty() {
@@ -301,34 +352,153 @@ mod tests {
         });
     }
 
-    #[test]
-    fn a_failed_batch_fails_all_its_callers_and_hangs_none() {
-        struct Broken(IoShape);
-        impl Evaluator for Broken {
-            fn shape(&self) -> &IoShape {
-                &self.0
-            }
-            fn evaluate(&self, _: &[f32], _: &mut [f32]) {
-                panic!("broken on purpose");
-            }
+    /// Holds every evaluation until the gate is opened.
+    struct Gated {
+        inner: Reference,
+        open: Mutex<bool>,
+        opened: Condvar,
+    }
+
+    impl Evaluator for Gated {
+        fn shape(&self) -> &IoShape {
+            self.inner.shape()
         }
-        let gather = Gather::new(Broken(reference().shape().clone()), 4);
+        fn preferred_batch(&self) -> usize {
+            8
+        }
+        fn evaluate(&self, inputs: &[f32], outputs: &mut [f32]) -> Result<(), EvaluateError> {
+            let mut open = lock(&self.open);
+            while !*open {
+                open = self.opened.wait(open).unwrap();
+            }
+            self.inner.evaluate(inputs, outputs)
+        }
+    }
+
+    #[test]
+    fn threads_of_a_search_join_into_one_batch_while_another_runs() {
+        let gated = Gated {
+            inner: reference(),
+            open: Mutex::new(false),
+            opened: Condvar::new(),
+        };
+        let gather = Gather::while_busy(gated, 1);
+        let alone = reference();
+        let shape = alone.shape().clone();
+        std::thread::scope(|scope| {
+            for caller in 0..CALLERS {
+                let (gather, alone, shape) = (&gather, &alone, &shape);
+                scope.spawn(move || {
+                    let planes = planes(caller, shape.input_len());
+                    let mut outputs = vec![0.0; shape.output_len()];
+                    let mut expected = outputs.clone();
+                    gather.evaluate(&planes, &mut outputs).unwrap();
+                    alone.evaluate(&planes, &mut expected).unwrap();
+                    assert_eq!(outputs, expected);
+                });
+            }
+            // The first to come is at the gate, all others wait behind it.
+            while lock(&gather.state).pending.len() < CALLERS - 1 {
+                std::thread::yield_now();
+            }
+            *lock(&gather.inner.open) = true;
+            gather.inner.opened.notify_all();
+        });
+        assert_eq!(gather.statistics(), (2, CALLERS as u64));
+    }
+
+    #[test]
+    fn a_lone_thread_of_a_search_never_waits() {
+        let gather = Gather::while_busy(reference(), 1);
         let shape = gather.shape().clone();
-        let failures = std::thread::scope(|scope| {
+        let mut outputs = vec![0.0; shape.output_len()];
+        for call in 0..CALLS {
+            gather
+                .evaluate(&planes(call, shape.input_len()), &mut outputs)
+                .unwrap();
+        }
+        assert_eq!(gather.statistics(), (CALLS as u64, CALLS as u64));
+    }
+
+    #[test]
+    fn threads_that_come_and_go_all_get_their_own_outputs() {
+        let alone = reference();
+        let shape = alone.shape().clone();
+        for running_limit in [1, 2, 3] {
+            let gather = Gather::while_busy(reference(), running_limit);
+            std::thread::scope(|scope| {
+                for caller in 0..CALLERS {
+                    let (gather, alone, shape) = (&gather, &alone, &shape);
+                    scope.spawn(move || {
+                        // Each stops at another time.
+                        for call in 0..caller * 3 {
+                            let rows = 1 + call % 2;
+                            let planes = planes(caller * 97 + call, rows * shape.input_len());
+                            let mut outputs = vec![0.0; rows * shape.output_len()];
+                            let mut expected = outputs.clone();
+                            gather.evaluate(&planes, &mut outputs).unwrap();
+                            alone.evaluate(&planes, &mut expected).unwrap();
+                            assert_eq!(outputs, expected);
+                        }
+                    });
+                }
+            });
+        }
+    }
+
+    /// Calls a broken evaluator from four threads; how many of them got an error, and how many panicked.
+    fn failures(broken: impl Evaluator) -> (usize, usize) {
+        let gather = Gather::new(broken, 4);
+        let shape = gather.shape().clone();
+        std::thread::scope(|scope| {
             let callers: Vec<_> = (0..4)
                 .map(|_| {
                     scope.spawn(|| {
                         let mut outputs = vec![0.0; shape.output_len()];
-                        gather.evaluate(&planes(3, shape.input_len()), &mut outputs);
+                        gather.evaluate(&planes(3, shape.input_len()), &mut outputs)
                     })
                 })
                 .collect();
-            callers
-                .into_iter()
-                .map(|caller| caller.join())
-                .filter(Result::is_err)
-                .count()
+            let ends: Vec<_> = callers.into_iter().map(|caller| caller.join()).collect();
+            let failed = ends.iter().filter(|end| matches!(end, Ok(Err(_))));
+            (
+                failed.count(),
+                ends.iter().filter(|end| end.is_err()).count(),
+            )
+        })
+    }
+
+    struct Broken {
+        shape: IoShape,
+        panics: bool,
+    }
+
+    impl Evaluator for Broken {
+        fn shape(&self) -> &IoShape {
+            &self.shape
+        }
+        fn preferred_batch(&self) -> usize {
+            1
+        }
+        fn evaluate(&self, _: &[f32], _: &mut [f32]) -> Result<(), EvaluateError> {
+            assert!(!self.panics, "broken on purpose");
+            Err(EvaluateError::Backend("the device is gone".into()))
+        }
+    }
+
+    #[test]
+    fn a_failed_batch_fails_all_its_callers_and_hangs_none() {
+        let shape = reference().shape().clone();
+        let (failed, panicked) = failures(Broken {
+            shape: shape.clone(),
+            panics: false,
         });
-        assert_eq!(failures, 4);
+        assert_eq!((failed, panicked), (4, 0));
+        let (failed, panicked) = failures(Broken {
+            shape,
+            panics: true,
+        });
+        assert_eq!(failed + panicked, 4);
+        assert!(panicked >= 1);
     }
 }

@@ -22,8 +22,7 @@ mod text;
 mod unfold;
 
 pub(crate) use lines::Text;
-pub use text::{LoadError, TextStyle, sha256_of_text};
-pub(crate) use text::{plain_text, read_text, unreadable};
+pub use text::TextStyle;
 
 use crate::network::ShapeError;
 use crate::shape::Perspective;

@@ -1,24 +1,23 @@
 //! Networks as data: weight files, planes in, policy and value out, fast on a CPU.
 //!
-//! The crate knows no game. It sees planes, which are grids of numbers, and outputs, which are rows of numbers with
-//! names. A [`Network`](network::Network) is plain data: layers and weights. It comes from a Leela Zero weights file
-//! ([`leela`]), from our own compact format, or is built by hand. Evaluators run it: the fast one is a [`plan`], the
-//! obviously right one the [`reference`](mod@reference). They stand behind one small trait,
-//! [`Evaluator`](evaluator::Evaluator).
+//! The crate knows no game. An input row is planes, which are grids of numbers, and then numbers about the whole
+//! position; an output row is stretches of numbers with names. A [`Network`] is plain data: layers and weights. It comes
+//! from a Leela Zero weights file ([`leela`]), from our own compact format ([`compact`]), or is built by hand. A
+//! [`Backend`] opens it and gives an [`Evaluator`], behind which nobody sees which code runs: the fast one for this
+//! processor, or the [`reference`](mod@reference), which is slow and obviously right.
 //!
 //! ```
-//! use net::evaluator::Evaluator;
 //! use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion, POLICY, VALUE};
-//! use net::plan::Plan;
+//! use net::{Backend, Evaluator};
 //!
 //! let leela = LeelaNetwork::random(LeelaVersion::V1, LeelaShape::stock(9, 1, 8), 42);
-//! let evaluator = Plan::new(&leela.to_network())?;
+//! let evaluator = Backend::Cpu.open(&leela.to_network())?;
 //! let shape = evaluator.shape().clone();
 //!
 //! let batch = 2;
-//! let planes = vec![0.0; batch * shape.input_len()];
+//! let inputs = vec![0.0; batch * shape.input_len()];
 //! let mut outputs = vec![0.0; batch * shape.output_len()];
-//! evaluator.evaluate(&planes, &mut outputs);
+//! evaluator.evaluate(&inputs, &mut outputs)?;
 //!
 //! let first = &outputs[..shape.output_len()];
 //! let policy = &first[shape.output(POLICY).unwrap()];
@@ -26,37 +25,42 @@
 //! assert_eq!(policy.len(), 9 * 9 + 1);
 //! assert!((policy.iter().sum::<f32>() - 1.0).abs() < 1e-5);
 //! assert!((0.0..=1.0).contains(&winrate));
-//! # Ok::<(), net::plan::PlanError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod shape;
-
-pub mod evaluator;
-
+// What a network is.
 pub mod network;
+pub mod shape;
+pub mod weights;
 
-pub mod leela;
-
-pub mod compact;
-
-pub mod file;
-
+// Running one.
+pub mod backend;
+pub mod cache;
+pub mod evaluator;
+pub mod gather;
+pub mod plan;
 pub mod reference;
 
-pub mod plan;
+// Its files.
+pub mod compact;
+pub mod file;
+pub mod leela;
 
+// Speed, and proof of it.
+pub mod bench;
+pub mod compare;
 pub mod kernels;
-
-pub mod cache;
-
-pub mod gather;
-
+pub mod soak;
 pub mod training;
 
-pub mod parallel;
-
-pub mod bench;
-
-pub mod compare;
-
-pub mod soak;
+pub use backend::{Backend, BoardSizes, OpenError};
+pub use cache::{Cache, CacheKey, CacheStatistics};
+pub use evaluator::{EvaluateError, Evaluator, batch_of};
+pub use file::{LoadError, NetworkContent, NetworkFile};
+pub use gather::Gather;
+pub use network::{
+    Activation, Conv, Dense, Group, Head, Layer, Network, Output, Reading, ShapeError,
+};
+pub use reference::Reference;
+pub use shape::{IoShape, OutputShape, Perspective, PlaneShape};
+pub use weights::Weights;

@@ -7,12 +7,15 @@
 use thiserror::Error;
 
 use crate::shape::{IoShape, OutputShape, Perspective, PlaneShape};
+use crate::weights::Weights;
 
 /// A whole network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     /// The planes it looks at.
     pub input: PlaneShape,
+    /// Numbers about the whole position that follow the planes in an input row.
+    pub globals: usize,
     /// The layers every head shares.
     pub trunk: Vec<Layer>,
     /// What is read off the trunk.
@@ -50,7 +53,7 @@ pub struct Conv {
     /// At least one; their inputs and outputs add up to those of the layer.
     pub groups: Vec<Group>,
     /// Group after group, each `[output][input][row][column]`.
-    pub weights: Vec<f32>,
+    pub weights: Weights,
     /// One for every output plane.
     pub bias: Vec<f32>,
     /// Applied last.
@@ -74,7 +77,7 @@ pub struct Dense {
     /// Numbers it writes.
     pub outputs: usize,
     /// `[output][input]`.
-    pub weights: Vec<f32>,
+    pub weights: Weights,
     /// One for every output.
     pub bias: Vec<f32>,
     /// Applied last.
@@ -167,7 +170,7 @@ impl Conv {
         Self {
             kernel,
             groups: vec![Group { inputs, outputs }],
-            weights: vec![0.0; inputs * outputs * kernel * kernel],
+            weights: Weights::zeros(inputs * outputs * kernel * kernel),
             bias: vec![0.0; outputs],
             activation,
         }
@@ -190,7 +193,7 @@ impl Dense {
         Self {
             inputs,
             outputs,
-            weights: vec![0.0; inputs * outputs],
+            weights: Weights::zeros(inputs * outputs),
             bias: vec![0.0; outputs],
             activation,
         }
@@ -211,6 +214,7 @@ impl Network {
         }
         IoShape {
             input: self.input,
+            globals: self.globals,
             outputs,
             perspective: self.perspective,
         }
@@ -218,23 +222,60 @@ impl Network {
 
     /// Numbers in all weights and biases.
     pub fn parameters(&self) -> usize {
-        fn count(layers: &[Layer]) -> usize {
-            layers
-                .iter()
-                .map(|layer| match layer {
-                    Layer::Conv(conv) => conv.weights.len() + conv.bias.len(),
-                    Layer::Dense(dense) => dense.weights.len() + dense.bias.len(),
-                    Layer::Residual { body, .. } => count(body),
-                    Layer::GlobalPool => 0,
-                })
-                .sum()
+        let mut count = 0;
+        self.for_each_layer(&mut |_, layer| count += layer.parameters());
+        count
+    }
+
+    /// Calls `visit` with every layer in the order they run, those inside other layers after the one they are in, and
+    /// with a name of its place, such as `trunk.3.2` or `head 1.2`.
+    pub fn for_each_layer<'a>(&'a self, visit: &mut dyn FnMut(&str, &'a Layer)) {
+        walk("trunk", &self.trunk, visit);
+        for (index, head) in self.heads.iter().enumerate() {
+            walk(&format!("head {}", index + 1), &head.layers, visit);
         }
-        count(&self.trunk)
-            + self
-                .heads
-                .iter()
-                .map(|head| count(&head.layers))
-                .sum::<usize>()
+    }
+
+    /// Calls `change` with every layer that holds no others.
+    pub fn for_each_leaf_mut(&mut self, change: &mut dyn FnMut(&mut Layer)) {
+        walk_mut(&mut self.trunk, change);
+        for head in &mut self.heads {
+            walk_mut(&mut head.layers, change);
+        }
+    }
+
+    /// The same network for boards of `height` rows and `width` columns; weights are shared, not copied.
+    ///
+    /// Refuses a network with a dense layer on planes: its weights are for one board size only.
+    pub fn at_size(&self, height: usize, width: usize) -> Result<Self, ShapeError> {
+        let mut network = self.clone();
+        network.input.height = height;
+        network.input.width = width;
+        if network.input == self.input {
+            return Ok(network);
+        }
+        let (from, to) = (self.input.area(), network.input.area());
+        let planes = Flow::Planes(self.input.planes);
+        let trunk = self.check_layers("trunk", &self.trunk, planes)?;
+        for (index, head) in network.heads.iter_mut().enumerate() {
+            let place = format!("head {}", index + 1);
+            let cells = match self.check_layers(&place, &head.layers, trunk)? {
+                Flow::Planes(_) => (from, to),
+                Flow::Vector(_) => continue,
+            };
+            for output in &mut head.outputs {
+                if !output.len.is_multiple_of(cells.0) {
+                    return Err(shape_error(
+                        &place,
+                        format!("an output of {} numbers", output.len),
+                        "whole planes, to be run on another board size",
+                    ));
+                }
+                output.len = output.len / cells.0 * cells.1;
+            }
+        }
+        network.check()?;
+        Ok(network)
     }
 
     /// Checks that every layer fits the one before it and that no weight is NaN or infinite.
@@ -361,6 +402,53 @@ impl Network {
                 Flow::Planes(planes) => Ok(Flow::Vector(2 * planes)),
                 Flow::Vector(_) => Err(shape_error(place, describe(input), "planes to pool")),
             },
+        }
+    }
+}
+
+impl Layer {
+    /// Numbers in its own weights and biases, not counting layers inside it.
+    pub fn parameters(&self) -> usize {
+        match self {
+            Self::Conv(conv) => conv.weights.len() + conv.bias.len(),
+            Self::Dense(dense) => dense.weights.len() + dense.bias.len(),
+            Self::Residual { .. } | Self::GlobalPool => 0,
+        }
+    }
+
+    /// The sequences of layers inside it.
+    pub fn branches(&self) -> Vec<&[Layer]> {
+        match self {
+            Self::Residual { body, .. } => vec![body],
+            Self::Conv(_) | Self::Dense(_) | Self::GlobalPool => Vec::new(),
+        }
+    }
+
+    fn branches_mut(&mut self) -> Vec<&mut [Layer]> {
+        match self {
+            Self::Residual { body, .. } => vec![body],
+            Self::Conv(_) | Self::Dense(_) | Self::GlobalPool => Vec::new(),
+        }
+    }
+}
+
+fn walk<'a>(place: &str, layers: &'a [Layer], visit: &mut dyn FnMut(&str, &'a Layer)) {
+    for (index, layer) in layers.iter().enumerate() {
+        let place = format!("{place}.{}", index + 1);
+        visit(&place, layer);
+        for branch in layer.branches() {
+            walk(&place, branch, visit);
+        }
+    }
+}
+
+fn walk_mut(layers: &mut [Layer], change: &mut dyn FnMut(&mut Layer)) {
+    for layer in layers {
+        if layer.branches().is_empty() {
+            change(layer);
+        }
+        for branch in layer.branches_mut() {
+            walk_mut(branch, change);
         }
     }
 }

@@ -13,31 +13,14 @@ mod step;
 
 use std::sync::{Mutex, PoisonError};
 
-use thiserror::Error;
-
-use crate::evaluator::{Evaluator, batch_of};
+use crate::backend::OpenError;
+use crate::evaluator::{EvaluateError, Evaluator, batch_of};
 use crate::kernels::Isa;
-use crate::network::{Network, ShapeError};
+use crate::network::Network;
 use crate::shape::IoShape;
 
 use compile::Program;
 use run::Workspace;
-
-/// Why a network cannot be run.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum PlanError {
-    /// Its layers do not fit one another.
-    #[error(transparent)]
-    Shape(#[from] ShapeError),
-    /// A 3x3 convolution on a strip.
-    #[error("a board of {height}x{width}: convolutions need at least two rows and two columns")]
-    BoardTooSmall {
-        /// Rows of the board.
-        height: usize,
-        /// Columns of the board.
-        width: usize,
-    },
-}
 
 /// What may be chosen about a plan; the default is right for nearly everyone.
 #[derive(Clone, Copy, Debug)]
@@ -68,12 +51,12 @@ pub struct Plan {
 
 impl Plan {
     /// Checks the network and packs its weights for this processor.
-    pub fn new(network: &Network) -> Result<Self, PlanError> {
+    pub fn new(network: &Network) -> Result<Self, OpenError> {
         Self::with_options(network, PlanOptions::default())
     }
 
     /// The same, with a say in how.
-    pub fn with_options(network: &Network, options: PlanOptions) -> Result<Self, PlanError> {
+    pub fn with_options(network: &Network, options: PlanOptions) -> Result<Self, OpenError> {
         network.check()?;
         let program = Program::compile(network)?;
         let positions_at_once = options
@@ -92,11 +75,6 @@ impl Plan {
     /// The instruction set it runs on.
     pub fn isa(&self) -> Isa {
         self.isa
-    }
-
-    /// How many positions it works on together; a caller with a choice asks for multiples of it.
-    pub fn positions_at_once(&self) -> usize {
-        self.positions_at_once
     }
 
     /// Floating-point operations of the 3x3 convolutions for one position: done directly, and as planned here.
@@ -123,15 +101,20 @@ impl Evaluator for Plan {
         &self.shape
     }
 
-    fn evaluate(&self, planes: &[f32], outputs: &mut [f32]) {
-        batch_of(&self.shape, planes, outputs);
-        let inputs = planes.chunks(self.positions_at_once * self.shape.input_len());
+    fn preferred_batch(&self) -> usize {
+        self.positions_at_once
+    }
+
+    fn evaluate(&self, inputs: &[f32], outputs: &mut [f32]) -> Result<(), EvaluateError> {
+        batch_of(&self.shape, inputs, outputs);
+        let inputs = inputs.chunks(self.positions_at_once * self.shape.input_len());
         let rows = outputs.chunks_mut(self.positions_at_once * self.shape.output_len());
         self.with_workspace(|workspace| {
-            for (planes, rows) in inputs.zip(rows) {
-                let batch = planes.len() / self.shape.input_len();
-                self.program.run(self.isa, workspace, batch, planes, rows);
+            for (inputs, rows) in inputs.zip(rows) {
+                let batch = inputs.len() / self.shape.input_len();
+                self.program.run(self.isa, workspace, batch, inputs, rows);
             }
         });
+        Ok(())
     }
 }

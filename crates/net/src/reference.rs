@@ -2,7 +2,7 @@
 //!
 //! It is slow on purpose. Every fast path is compared with it.
 
-use crate::evaluator::{Evaluator, batch_of};
+use crate::evaluator::{EvaluateError, Evaluator, batch_of};
 use crate::network::{Activation, Conv, Dense, Head, Layer, Network, Reading, ShapeError};
 use crate::shape::{IoShape, PlaneShape};
 
@@ -62,14 +62,19 @@ impl Evaluator for Reference {
         &self.shape
     }
 
-    fn evaluate(&self, planes: &[f32], outputs: &mut [f32]) {
-        batch_of(&self.shape, planes, outputs);
+    fn preferred_batch(&self) -> usize {
+        1
+    }
+
+    fn evaluate(&self, inputs: &[f32], outputs: &mut [f32]) -> Result<(), EvaluateError> {
+        batch_of(&self.shape, inputs, outputs);
         let rows = outputs.chunks_exact_mut(self.shape.output_len());
-        for (position, row) in planes.chunks_exact(self.shape.input_len()).zip(rows) {
+        for (position, row) in inputs.chunks_exact(self.shape.input_len()).zip(rows) {
             for (out, number) in row.iter_mut().zip(self.evaluate_one(position)) {
                 *out = number as f32;
             }
         }
+        Ok(())
     }
 }
 

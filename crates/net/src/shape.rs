@@ -54,6 +54,8 @@ pub struct OutputShape {
 pub struct IoShape {
     /// The input planes of one position.
     pub input: PlaneShape,
+    /// Numbers about the whole position, such as the komi; they follow the planes in an input row.
+    pub globals: usize,
     /// The stretches of one output row, in order, without gaps.
     pub outputs: Vec<OutputShape>,
     /// Whose chance of winning the value speaks of.
@@ -61,9 +63,9 @@ pub struct IoShape {
 }
 
 impl IoShape {
-    /// Numbers in the planes of one position.
+    /// Numbers in the input row of one position: its planes, then its globals.
     pub fn input_len(&self) -> usize {
-        self.input.len()
+        self.input.len() + self.globals
     }
 
     /// Numbers in the output row of one position.

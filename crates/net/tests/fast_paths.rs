@@ -66,7 +66,7 @@ impl Builder {
         Conv {
             kernel,
             groups,
-            weights,
+            weights: weights.into(),
             bias: self.numbers(outputs, 4),
             activation: self.activation(),
         }
@@ -77,7 +77,7 @@ impl Builder {
         Dense {
             inputs,
             outputs,
-            weights,
+            weights: weights.into(),
             bias: self.numbers(outputs, 4),
             activation: self.activation(),
         }
@@ -120,7 +120,7 @@ impl Builder {
         let mut conv = |activation| Conv {
             kernel: 3,
             groups: groups.clone(),
-            weights: self.numbers(count, planes * 9),
+            weights: self.numbers(count, planes * 9).into(),
             bias: self.numbers(planes, 4),
             activation,
         };
@@ -209,6 +209,7 @@ impl Builder {
             .collect();
         Network {
             input: self.board,
+            globals: 0,
             trunk,
             heads,
             perspective: Perspective::SideToMove,
@@ -236,9 +237,9 @@ fn largest_error(network: &Network, planes: &[f32], options: PlanOptions) -> f64
     let batch = planes.len() / shape.input_len();
     let mut rows = vec![f32::NAN; batch * shape.output_len()];
     // Twice, so that what the first run leaves in its workspace is seen to do no harm.
-    plan.evaluate(planes, &mut rows);
+    plan.evaluate(planes, &mut rows).unwrap();
     rows.fill(f32::NAN);
-    plan.evaluate(planes, &mut rows);
+    plan.evaluate(planes, &mut rows).unwrap();
     let mut largest: f64 = 0.0;
     for (position, row) in planes
         .chunks(shape.input_len())
@@ -339,6 +340,7 @@ fn planes_that_pass_a_block_unchanged_agree_with_the_reference() {
         }
         let network = Network {
             input: board,
+            globals: 0,
             trunk,
             heads: vec![builder.head(0, planes)],
             perspective: Perspective::SideToMove,
@@ -378,6 +380,7 @@ fn a_block_is_paid_for_by_the_planes_that_it_changes() {
     let mut flops = |busy| {
         let network = Network {
             input: board,
+            globals: 0,
             trunk: vec![Layer::Conv(first.clone()), builder.idle_residual(64, busy)],
             heads: vec![head.clone()],
             perspective: Perspective::SideToMove,
@@ -421,6 +424,7 @@ fn a_dense_network_agrees_with_the_reference_at_every_density() {
     };
     let network = Network {
         input: board,
+        globals: 0,
         trunk: vec![
             Layer::Dense(first),
             Layer::Residual {

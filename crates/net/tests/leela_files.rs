@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion, TextStyle, sha256_of_text};
+use net::file::sha256_of_bytes;
+use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion, TextStyle};
 
 /// A small network's text, one line per entry.
 fn sample_lines() -> Vec<String> {
@@ -233,7 +234,7 @@ fn writer_reproduces_the_official_sha256() {
         let written = LeelaNetwork::load(&file)
             .unwrap()
             .to_text(TextStyle::of(&text));
-        let hash = sha256_of_text(&written);
+        let hash = sha256_of_bytes(&written);
         let name = file.file_name().unwrap().to_str().unwrap();
         assert!(name.contains(&hash[..8]), "{name} was written as {hash}");
         seen += 1;

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use go::{Board, Color, Point, PointSet};
+use net::backend::{Backend, OpenError};
 use net::compact;
 use net::evaluator::Evaluator;
-use net::leela::LoadError;
+use net::file::LoadError;
 use net::network::{Layer, Network};
-use net::plan::{Plan, PlanError};
 use thiserror::Error;
 
 use crate::features::{FeatureSet, Planes, features};
@@ -38,7 +39,7 @@ pub enum SafetyError {
     },
     /// It cannot be run.
     #[error(transparent)]
-    Plan(#[from] PlanError),
+    Plan(#[from] OpenError),
     /// Its input is none of the feature sets.
     #[error(
         "the network looks at {planes} planes of {height}x{width}; expected 5, 13, 14 or 58 planes of an odd square"
@@ -66,7 +67,7 @@ pub fn default_network() -> Network {
 
 /// A safety network, ready to be asked.
 pub struct SafetyNet {
-    plan: Plan,
+    evaluator: Arc<dyn Evaluator>,
     set: FeatureSet,
     window: usize,
     safe: Range<usize>,
@@ -100,15 +101,15 @@ impl SafetyNet {
             .or(FeatureSet::with_planes(input.planes))
             .filter(|set| set.planes() == input.planes)
             .ok_or_else(wrong)?;
-        let plan = Plan::new(network)?;
-        let shape = plan.shape();
+        let evaluator = Backend::Cpu.open(network)?;
+        let shape = evaluator.shape();
         let safe = SAFE_OUTPUTS
             .iter()
             .find_map(|name| shape.output(name))
             .filter(|range| [1, input.area()].contains(&range.len()))
             .ok_or(SafetyError::Output)?;
         Ok(SafetyNet {
-            plan,
+            evaluator,
             set,
             window: input.width,
             safe,
@@ -125,14 +126,16 @@ impl SafetyNet {
     pub fn chance_of_life(&self, problem: &Problem, first: Side, average: bool) -> f32 {
         let planes = features(problem, first, self.set);
         let looks = self.looks(problem, &planes, average);
-        let shape = self.plan.shape();
+        let shape = self.evaluator.shape();
         let mut input = Vec::with_capacity(looks.len() * shape.input_len());
         for &(centre, symmetry) in &looks {
             input.extend(planes.window(centre, self.window, symmetry));
         }
         let width = shape.output_len();
         let mut outputs = vec![0.0; looks.len() * width];
-        self.plan.evaluate(&input, &mut outputs);
+        self.evaluator
+            .evaluate(&input, &mut outputs)
+            .expect("evaluation on the CPU does not fail");
         let chances = outputs.chunks(width).zip(&looks);
         let sum: f32 = chances
             .map(|(output, &look)| self.chance_in(&output[self.safe.clone()], &planes, look))

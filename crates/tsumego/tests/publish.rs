@@ -18,7 +18,7 @@ fn random_network(planes: usize) -> Network {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(planes as u64);
     let mut dense = |inputs: usize, outputs: usize, activation| {
         let mut layer = Dense::new(inputs, outputs, activation);
-        let mut fill = |values: &mut Vec<f32>| {
+        let mut fill = |values: &mut [f32]| {
             for value in values {
                 *value = rng.random_range(-0.4..0.4);
             }
@@ -43,6 +43,7 @@ fn random_network(planes: usize) -> Network {
             height: WINDOW,
             width: WINDOW,
         },
+        globals: 0,
         trunk,
         heads: vec![Head {
             layers: vec![dense(WIDTH, 1, Activation::Identity)],

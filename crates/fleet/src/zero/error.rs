@@ -5,7 +5,7 @@ use std::{io, path::PathBuf};
 use go_player::{NetworkError, NotForGo};
 use learn::{lock::LockError, trainer::TrainError};
 use mario_player::lineup::LineupError;
-use net::leela::LoadError;
+use net::file::LoadError;
 use thiserror::Error;
 
 use base::LogError;

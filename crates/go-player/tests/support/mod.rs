@@ -65,12 +65,21 @@ impl Evaluator for FormulaNetwork {
         &self.shape
     }
 
-    fn evaluate(&self, planes: &[f32], outputs: &mut [f32]) {
+    fn preferred_batch(&self) -> usize {
+        1
+    }
+
+    fn evaluate(
+        &self,
+        planes: &[f32],
+        outputs: &mut [f32],
+    ) -> Result<(), net::evaluator::EvaluateError> {
         let (input, output) = (self.shape.input_len(), self.shape.output_len());
         for (row, answer) in planes.chunks(input).zip(outputs.chunks_mut(output)) {
             self.rows.fetch_add(1, Ordering::Relaxed);
             self.answer(row, answer);
         }
+        Ok(())
     }
 }
 
@@ -136,6 +145,7 @@ fn made(
                 height: side,
                 width: side,
             },
+            globals: 0,
             outputs: vec![
                 output(POLICY, 0..area + 1),
                 output(VALUE, area + 1..area + 2),

@@ -8,8 +8,8 @@ use flate2::write::GzEncoder;
 use go::{BoardSize, Color, Game, Komi, Move};
 use go_player::planes::BitPlanes;
 use go_player::record::ChunkRecord;
+use net::backend::Backend;
 use net::evaluator::Evaluator;
-use net::plan::Plan;
 use rand::RngExt;
 
 use super::*;
@@ -160,11 +160,11 @@ fn the_written_network_answers_as_the_training_model_does() {
     task.load(Part::Test, 0, 4).unwrap();
     task.forward(Mode::Evaluate);
     let network = LeelaNetwork::load(&file).unwrap();
-    let plan = Plan::new(&network.to_network()).unwrap();
+    let plan = Backend::Cpu.open(&network.to_network()).unwrap();
     let shape = plan.shape().clone();
     let planes: Vec<f32> = (0..4).flat_map(|index| task.input.plain(index)).collect();
     let mut outputs = vec![0.0; 4 * shape.output_len()];
-    plan.evaluate(&planes, &mut outputs);
+    plan.evaluate(&planes, &mut outputs).unwrap();
     for (index, row) in outputs.chunks_exact(shape.output_len()).enumerate() {
         let logits = &task.model.output(POLICY_HEAD).sample(index)[..362];
         let total: f64 = logits.iter().map(|&z| f64::from(z).exp()).sum();

@@ -213,7 +213,7 @@ impl Dense {
         PlainDense {
             inputs: self.inputs,
             outputs: self.outputs,
-            weights: self.weights.values.clone(),
+            weights: self.weights.values.clone().into(),
             bias: self.bias.values.clone(),
             activation: activation(self.slope),
         }

@@ -201,6 +201,7 @@ pub fn to_network(model: &Model, design: MarioDesign) -> Network {
     };
     Network {
         input: INPUT,
+        globals: 0,
         trunk: model.export_trunk(),
         heads,
         perspective: Perspective::SideToMove,

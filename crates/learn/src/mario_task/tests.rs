@@ -306,11 +306,11 @@ fn the_written_network_answers_as_the_training_model_does() {
         task.load(Part::Test, 0, 3).unwrap();
         task.forward(Mode::Evaluate);
         let network = net::file::load(&outcome.averaged.unwrap()).unwrap();
-        let plan = net::plan::Plan::new(&network).unwrap();
+        let plan = net::backend::Backend::Cpu.open(&network).unwrap();
         let shape = plan.shape().clone();
         let planes: Vec<f32> = (0..3).flat_map(|index| task.input.plain(index)).collect();
         let mut rows = vec![0.0; 3 * shape.output_len()];
-        plan.evaluate(&planes, &mut rows);
+        plan.evaluate(&planes, &mut rows).unwrap();
         for (index, row) in rows.chunks_exact(shape.output_len()).enumerate() {
             let head = if design == MarioDesign::Ours {
                 VALUE_HEAD

@@ -262,6 +262,7 @@ pub fn to_network(model: &Model, shape: SafetyShape) -> Option<Network> {
             height: shape.window,
             width: shape.window,
         },
+        globals: 0,
         trunk: model.export_trunk(),
         heads,
         perspective: Perspective::SideToMove,

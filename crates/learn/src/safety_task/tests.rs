@@ -141,11 +141,13 @@ fn the_network_answers_as_the_model(task: &mut SafetyTask, file: &Path) {
     let file = task.write_network(folder, "again").unwrap();
     task.load(Part::Test, 0, 2).unwrap();
     task.forward(Mode::Evaluate);
-    let plan = net::plan::Plan::new(&net::file::load(&file).unwrap()).unwrap();
+    let plan = net::backend::Backend::Cpu
+        .open(&net::file::load(&file).unwrap())
+        .unwrap();
     let shape = plan.shape().clone();
     let planes: Vec<f32> = (0..2).flat_map(|index| task.input.plain(index)).collect();
     let mut rows = vec![0.0; 2 * shape.output_len()];
-    plan.evaluate(&planes, &mut rows);
+    plan.evaluate(&planes, &mut rows).unwrap();
     for (index, row) in rows.chunks_exact(shape.output_len()).enumerate() {
         let logits = task.model.output(SAFE_HEAD).sample(index);
         for (chance, logit) in row[shape.output(model::SAFE).unwrap()].iter().zip(logits) {

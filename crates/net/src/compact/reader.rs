@@ -115,6 +115,7 @@ impl<'a> Reader<'a> {
             .collect::<Result<_, _>>()?;
         Ok(Network {
             input,
+            globals: 0,
             trunk,
             heads,
             perspective,
@@ -190,7 +191,7 @@ impl<'a> Reader<'a> {
         Ok(Conv {
             kernel,
             groups,
-            weights,
+            weights: weights.into(),
             bias: self.bias(outputs)?,
             activation,
         })
@@ -204,7 +205,7 @@ impl<'a> Reader<'a> {
         Ok(Dense {
             inputs,
             outputs,
-            weights,
+            weights: weights.into(),
             bias: self.bias(outputs)?,
             activation,
         })

@@ -60,7 +60,7 @@ impl LeelaNetwork {
         // The output row stands there twice: once read as a winning chance, once as it is.
         let mut value_output = dense(self.value_output, Activation::Identity);
         value_output.outputs = 2;
-        value_output.weights.extend_from_within(..);
+        value_output.weights = value_output.weights.repeat(2).into();
         value_output.bias.extend_from_within(..);
         let value = Head {
             layers: vec![
@@ -87,6 +87,7 @@ impl LeelaNetwork {
                 height: self.size,
                 width: self.size,
             },
+            globals: 0,
             trunk,
             heads: vec![policy, value],
             perspective: self.version.perspective(),
@@ -122,7 +123,7 @@ fn fold(rows: ConvRows, kernel: usize, inputs: usize, activation: Activation) ->
     Conv {
         kernel,
         groups,
-        weights,
+        weights: weights.into(),
         bias,
         activation,
     }
@@ -133,7 +134,7 @@ fn dense(rows: DenseRows, activation: Activation) -> Dense {
     Dense {
         inputs: rows.weights.len() / outputs,
         outputs,
-        weights: rows.weights,
+        weights: rows.weights.into(),
         bias: rows.bias,
         activation,
     }
@@ -163,7 +164,7 @@ fn grouped(conv: Conv) -> Conv {
     }
     Conv {
         groups,
-        weights,
+        weights: weights.into(),
         ..conv
     }
 }

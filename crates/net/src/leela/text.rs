@@ -1,53 +1,15 @@
 //! Reading and writing the weights file.
 
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
-use thiserror::Error;
 
 use super::lines::Text;
 use super::number;
 use super::{BOARD_SIZES, LeelaNetwork, LeelaShape, LeelaVersion, RowShape};
-use crate::compact::{Damage, MAGIC};
-use crate::kernels::memory::Bytes;
-
-/// Why a weights file was not loaded.
-#[derive(Debug, Error)]
-pub enum LoadError {
-    /// The file system said no.
-    #[error("{}: cannot be read: {reason}", file.display())]
-    Unreadable {
-        /// The file.
-        file: PathBuf,
-        /// What the system said.
-        reason: io::Error,
-    },
-    /// The bytes are not a network.
-    #[error("{}, line {line}: found {found}, expected {expected}", file.display())]
-    Content {
-        /// The file.
-        file: PathBuf,
-        /// Counted from 1, the version line included.
-        line: usize,
-        /// What is there.
-        found: String,
-        /// What should be.
-        expected: String,
-    },
-    /// A file in the compact format is damaged.
-    #[error("{}, {damage}", file.display())]
-    Compact {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong, and where.
-        damage: Damage,
-    },
-}
+use crate::file::{LoadError, plain_text, read_unpacked, unreadable};
 
 /// How the lines of a file end; official files use both kinds, and their names are hashes of every byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,9 +20,6 @@ pub struct TextStyle {
     pub final_newline: bool,
 }
 
-/// The first bytes of a gzip stream and of a zip archive.
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-const ZIP_MAGIC: [u8; 4] = *b"PK\x03\x04";
 /// Lines of a network without blocks, and lines of a block.
 const FIXED_LINES: usize = 19;
 const BLOCK_LINES: usize = 8;
@@ -72,7 +31,7 @@ impl LeelaNetwork {
     pub fn load(file: &Path) -> Result<Self, LoadError> {
         match plain_text(file)? {
             Some(text) => Self::read(file, text),
-            None => Self::parse(file, &read_text(file)?),
+            None => Self::parse(file, &read_unpacked(file)?),
         }
     }
 
@@ -151,67 +110,6 @@ impl TextStyle {
             final_newline: last == b"\n",
             ..Self::of(first)
         })
-    }
-}
-
-/// The SHA-256 of an uncompressed file, in hexadecimal: the name of an official network.
-pub fn sha256_of_text(text: &[u8]) -> String {
-    Sha256::digest(text)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
-}
-
-/// The bytes of a file, unpacked if it is gzip.
-pub(crate) fn read_text(file: &Path) -> Result<Bytes, LoadError> {
-    let bytes = Bytes::read(file).map_err(|reason| unreadable(file, reason))?;
-    if bytes.starts_with(&ZIP_MAGIC) {
-        return Err(LoadError::Content {
-            file: file.to_owned(),
-            line: 1,
-            found: "a zip archive".into(),
-            expected: "text or gzip (unpack the archive first)".into(),
-        });
-    }
-    if !bytes.starts_with(&GZIP_MAGIC) {
-        return Ok(bytes);
-    }
-    // Weights compress to about 40 %: reserving thrice the size avoids most copies.
-    let mut text = Vec::with_capacity(bytes.len() * 3);
-    match MultiGzDecoder::new(&bytes[..]).read_to_end(&mut text) {
-        Ok(_) => Ok(Bytes::Unpacked(text)),
-        Err(reason) => Err(LoadError::Content {
-            file: file.to_owned(),
-            line: text.iter().filter(|&&byte| byte == b'\n').count() + 1,
-            found: format!("the end of what can be unpacked ({reason})"),
-            expected: "a whole gzip stream (fetch the file again)".into(),
-        }),
-    }
-}
-
-/// The text of a file that is neither packed nor of our own format; it is not read yet.
-pub(crate) fn plain_text(file: &Path) -> Result<Option<Text<'_>>, LoadError> {
-    let unreadable = |reason| unreadable(file, reason);
-    let mut open = File::open(file).map_err(unreadable)?;
-    let about = open.metadata().map_err(unreadable)?;
-    let Ok(len) = usize::try_from(about.len()) else {
-        return Ok(None);
-    };
-    let mut start = [0; MAGIC.len()];
-    let start = &mut start[..len.min(MAGIC.len())];
-    // A pipe has no length, and what is read from it here would be lost.
-    if !about.is_file() || len == 0 {
-        return Ok(None);
-    }
-    open.read_exact(start).map_err(unreadable)?;
-    let packed = start.starts_with(&GZIP_MAGIC) || start.starts_with(&ZIP_MAGIC);
-    Ok((!packed && start != MAGIC).then_some(Text::File { file, len }))
-}
-
-pub(crate) fn unreadable(file: &Path, reason: io::Error) -> LoadError {
-    LoadError::Unreadable {
-        file: file.to_owned(),
-        reason,
     }
 }
 

@@ -104,7 +104,7 @@ fn head<const N: usize>(
                 activation,
                 ..
             }) if *activation == wanted => DenseRows {
-                weights: weights.clone(),
+                weights: weights.to_vec(),
                 bias: bias.clone(),
             },
             _ => return Err(mismatch(&place, "another kind of layer")),

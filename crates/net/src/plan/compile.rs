@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::PlanError;
 use super::idle::busy_planes;
 use super::pack::{Draft, InputOrder};
 use super::step::{FlatOrder, Step, join_convolutions};
+use crate::backend::OpenError;
 use crate::kernels::tiling::Tiling;
 use crate::kernels::weights::row_of;
 use crate::kernels::{BLOCK, blocks};
@@ -81,7 +81,7 @@ struct Join {
 }
 
 impl Program {
-    pub(super) fn compile(network: &Network) -> Result<Self, PlanError> {
+    pub(super) fn compile(network: &Network) -> Result<Self, OpenError> {
         let tiling = Tiling::new(network.input.height, network.input.width).map(Arc::new);
         let mut compiler = Compiler {
             board: network.input,
@@ -153,7 +153,7 @@ struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    fn layers(&mut self, layers: &'a [Layer], input: Value) -> Result<Value, PlanError> {
+    fn layers(&mut self, layers: &'a [Layer], input: Value) -> Result<Value, OpenError> {
         let mut value = input;
         for layer in layers {
             let next = self.layer(layer, value, None)?;
@@ -170,7 +170,7 @@ impl<'a> Compiler<'a> {
         layer: &'a Layer,
         input: Value,
         join: Option<Join>,
-    ) -> Result<Value, PlanError> {
+    ) -> Result<Value, OpenError> {
         match layer {
             Layer::Conv(conv) => self.conv(conv, input, join, conv.outputs()),
             Layer::Dense(dense) => Ok(self.dense(dense, input, join)),
@@ -232,7 +232,7 @@ impl<'a> Compiler<'a> {
         input: Value,
         join: Option<Join>,
         outputs: usize,
-    ) -> Result<Value, PlanError> {
+    ) -> Result<Value, OpenError> {
         let (from, _) = self.in_planes(input);
         let (skip, slope) = self.joined(conv.activation, join);
         let in_place = join
@@ -241,7 +241,7 @@ impl<'a> Compiler<'a> {
         let to = in_place.unwrap_or_else(|| self.planes.take(blocks(outputs)));
         if conv.kernel == 3 {
             if self.tiling.is_none() {
-                return Err(PlanError::BoardTooSmall {
+                return Err(OpenError::BoardTooSmall {
                     height: self.board.height,
                     width: self.board.width,
                 });

@@ -263,7 +263,7 @@ fn print_leelaz_failure(error: &anyhow::Error) {
              By default, Leela Zero looks for it in {}.\n",
             looked_at.display()
         )),
-        Some(NetworkError::Load(net::leela::LoadError::Unreadable { file, .. })) => {
+        Some(NetworkError::Load(net::file::LoadError::Unreadable { file, .. })) => {
             eprintln!("Could not open weights file: {}", file.display());
         }
         _ => eprintln!("{error:#}"),

@@ -17,9 +17,9 @@ use learn::{
     trainer::{Report, TrainError},
 };
 use net::{
-    file::gzip,
+    file::{gzip, sha256_of_bytes},
     gather::Gather,
-    leela::{LeelaNetwork, LeelaShape, LeelaVersion, TextStyle, sha256_of_text},
+    leela::{LeelaNetwork, LeelaShape, LeelaVersion, TextStyle},
 };
 
 use crate::{
@@ -305,7 +305,7 @@ fn training_settings(settings: &ZeroSettings, round: u64, lesson: &Lesson<'_, Go
 fn new_network(network: &LeelaNetwork) -> NewNetwork {
     let text = network.to_text(TextStyle::default());
     NewNetwork {
-        name: sha256_of_text(&text),
+        name: sha256_of_bytes(&text),
         files: vec![(Go::NETWORK_ENDING, gzip(&text))],
     }
 }

@@ -43,8 +43,8 @@ use mario_player::{
 use net::{
     compact::{self, Precision},
     evaluator::Evaluator,
+    file::sha256_of_bytes,
     gather::Gather,
-    leela::sha256_of_text,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -223,7 +223,7 @@ impl Discipline for DrMario {
         let bytes = compact::write(&task.network(), Precision::F32);
         Ok(Some(Trained {
             network: NewNetwork {
-                name: sha256_of_text(&bytes),
+                name: sha256_of_bytes(&bytes),
                 files: vec![(START_ENDING, start), (Self::NETWORK_ENDING, bytes)],
             },
             policy_loss: last_test(&history, MOVES_LOSS),

@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
-use net::bench::{BenchOptions, Comparison, alternate, measure, safety_network};
+use net::backend::Backend;
+use net::bench::{BenchOptions, Comparison, alternate, convolution_flops, measure, safety_network};
 use net::file::load;
+use net::kernels::Isa;
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
 use net::network::Network;
-use net::plan::{Plan, PlanOptions};
 use serde_json::json;
 
 /// Measure evaluations a second, planes and heads included.
@@ -70,14 +71,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         args.density
     );
     let against = match &args.against {
-        Some(file) => Some(Plan::new(&load(file)?)?),
+        Some(file) => Some(Backend::Cpu.open(&load(file)?)?),
         None => None,
     };
     let start = Instant::now();
     let network = network(&args)?;
     let load_seconds = start.elapsed().as_secs_f64();
-    let plan = Plan::with_options(&network, PlanOptions::default())?;
+    let evaluator = Backend::Cpu.open(&network)?;
     let plan_seconds = start.elapsed().as_secs_f64() - load_seconds;
+    let (direct, planned) = convolution_flops(&network);
     drop(network);
     let options = BenchOptions {
         threads: args.threads,
@@ -85,17 +87,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         duration: Duration::from_secs_f64(args.seconds),
         density: args.density,
     };
-    let result = measure(&plan, options);
-    let comparison = against.map(|other| {
+    let result = measure(&*evaluator, options)?;
+    let compared = against.map(|other| {
         // As the first one has been called already: a network that is used for long gets better memory.
-        measure(&other, options);
+        measure(&*other, options)?;
         let options = BenchOptions {
             duration: 2 * options.duration,
             ..options
         };
-        alternate([&plan, &other], options)
+        alternate([&*evaluator, &*other], options)
     });
-    let (direct, planned) = plan.convolution_flops();
+    let comparison = compared.transpose()?;
     let per_second = result.per_second();
     let gflops = |flops: f64| {
         flops
@@ -108,7 +110,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         println!(
             "{}",
             json!({
-                "threads": args.threads, "batch": args.batch, "instructions": format!("{:?}", plan.isa()),
+                "threads": args.threads, "batch": args.batch, "instructions": format!("{:?}", Isa::detect()),
                 "evaluations": result.evaluations, "seconds": result.seconds, "per_second": per_second,
                 "per_cpu_second": result.per_cpu_second(),
                 "load_seconds": load_seconds, "plan_seconds": plan_seconds,
@@ -122,7 +124,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             "speed       {per_second:.1} evaluations a second ({} threads, batch {}, {:?})",
             args.threads,
             args.batch,
-            plan.isa()
+            Isa::detect()
         );
         if let Some(speed) = result.per_cpu_second() {
             println!("per core    {speed:.1} in a second of processor time");

@@ -4,11 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
+use net::backend::Backend;
 use net::compare::compare;
-use net::evaluator::Evaluator;
 use net::file::load;
-use net::plan::Plan;
-use net::reference::Reference;
 use serde_json::json;
 
 /// Say how far apart two networks are on random positions.
@@ -42,14 +40,14 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let first = Plan::new(&load(&args.a)?)?;
-    let network = load(&args.b)?;
-    let second: Box<dyn Evaluator> = if args.reference {
-        Box::new(Reference::new(network)?)
+    let first = Backend::Cpu.open(&load(&args.a)?)?;
+    let other = if args.reference {
+        Backend::Reference
     } else {
-        Box::new(Plan::new(&network)?)
+        Backend::Cpu
     };
-    let Some(differences) = compare(&first, &*second, args.positions, args.seed) else {
+    let second = other.open(&load(&args.b)?)?;
+    let Some(differences) = compare(&*first, &*second, args.positions, args.seed)? else {
         bail!(
             "{} and {} have inputs or outputs of different shapes",
             args.a.display(),

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::ensure;
-use net::leela::{BOARD_SIZES, LeelaNetwork, LeelaShape, LeelaVersion, TextStyle, sha256_of_text};
+use net::file::sha256_of_bytes;
+use net::leela::{BOARD_SIZES, LeelaNetwork, LeelaShape, LeelaVersion, TextStyle};
 
 /// Make a random Leela Zero network, the same for the same seed.
 ///
@@ -58,6 +59,6 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let shape = LeelaShape::stock(args.size, args.blocks, args.filters);
     let text = LeelaNetwork::random(version, shape, args.seed).to_text(TextStyle::default());
     super::write(&args.file, &text)?;
-    println!("{}", sha256_of_text(&text));
+    println!("{}", sha256_of_bytes(&text));
     Ok(ExitCode::SUCCESS)
 }

@@ -1,0 +1,81 @@
+//! Opening a network: which code runs it is chosen here and nowhere else.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use thiserror::Error;
+
+use crate::evaluator::Evaluator;
+use crate::network::{Network, ShapeError};
+use crate::plan::Plan;
+use crate::reference::Reference;
+
+/// What runs a network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Backend {
+    /// Direct loops in f64: slow and obviously right. Every other backend is compared with it.
+    Reference,
+    /// The fast code for this processor.
+    #[default]
+    Cpu,
+}
+
+/// Why a network cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum OpenError {
+    /// Its layers do not fit one another.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// A 3x3 convolution on a strip.
+    #[error("a board of {height}x{width}: convolutions need at least two rows and two columns")]
+    BoardTooSmall {
+        /// Rows of the board.
+        height: usize,
+        /// Columns of the board.
+        width: usize,
+    },
+}
+
+impl Backend {
+    /// Checks the network and prepares it to run.
+    pub fn open(self, network: &Network) -> Result<Arc<dyn Evaluator>, OpenError> {
+        Ok(match self {
+            Self::Reference => Arc::new(Reference::new(network.clone())?),
+            Self::Cpu => Arc::new(Plan::new(network)?),
+        })
+    }
+}
+
+/// Evaluators of one network, one for each board size that was asked for.
+pub struct BoardSizes {
+    network: Network,
+    backend: Backend,
+    opened: Mutex<HashMap<(usize, usize), Arc<dyn Evaluator>>>,
+}
+
+impl BoardSizes {
+    /// Opens nothing yet.
+    pub fn new(network: Network, backend: Backend) -> Self {
+        Self {
+            network,
+            backend,
+            opened: Mutex::default(),
+        }
+    }
+
+    /// The network at the size it was given.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// The evaluator for boards of `height` rows and `width` columns; opened once and kept.
+    pub fn at(&self, height: usize, width: usize) -> Result<Arc<dyn Evaluator>, OpenError> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(evaluator) = opened.get(&(height, width)) {
+            return Ok(evaluator.clone());
+        }
+        let evaluator = self.backend.open(&self.network.at_size(height, width)?)?;
+        opened.insert((height, width), evaluator.clone());
+        Ok(evaluator)
+    }
+}
