@@ -1,31 +1,35 @@
-//! Training: data sets, models, losses, loops, checkpoints and curves.
+//! Training: layers with gradients, optimisers, the loop, checkpoints and curves. It knows no game.
 //!
 //! A [`Task`](trainer::Task) is a network with the data to train it on; [`train`](trainer::train) runs it in a folder until
-//! it is done, and goes on from the last checkpoint when it was interrupted. Gradients are written by hand: the
+//! it is done, and resumes from the last checkpoint when it was interrupted. Gradients are written by hand: the
 //! convolutions run on `net`'s Winograd kernels in both directions, see [`layer::tower`]. With the feature `gpu`, a graphics
 //! card computes instead, see [`device`].
 //!
 //! ```
-//! use learn::go_task::model::GoShape;
-//! use learn::go_task::{GoSettings, GoTask};
-//! use learn::trainer::train;
+//! use learn::batch::{Batch, Shape};
+//! use learn::layer::{Mode, dense::{Dense, DenseStart}};
+//! use learn::loss::{Squash, squared};
+//! use learn::model::{Chain, Model};
+//! use learn::optimiser::{Optimiser, Rule};
+//! use rand::SeedableRng;
 //!
-//! let folder = tempfile::tempdir()?;
-//! let game = "(;GM[1]SZ[5]RE[B+R];B[cc];W[cb];B[bb];W[db];B[dc];W[bc];B[cd];W[ec];B[ba];W[bd];B[ab];W[eb])";
-//! std::fs::write(folder.path().join("game.sgf"), game)?;
-//!
-//! let mut settings = GoSettings { network: GoShape { size: 5, blocks: 1, filters: 8 }, ..GoSettings::default() };
-//! settings.data.games = vec![folder.path().to_owned()];
-//! settings.data.test_share = 0.0;
-//! settings.training.steps = 3;
-//! settings.training.batch = 4;
-//! let mut task = GoTask::new(settings.clone())?;
-//! let outcome = train(&mut task, &settings.training, folder.path(), &mut |report| {
-//!     println!("{} of {}", report.step, report.steps);
-//!     true
-//! })?;
-//! assert!(outcome.network.ends_with("network.txt.gz"));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! // One neuron learns the sign of its input.
+//! let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+//! let dense = |name, sizes| Box::new(Dense::new(name, sizes, 1.0, DenseStart::gentle(1), &mut random.clone()));
+//! let (trunk, head) = (Chain::new(vec![dense("trunk", [1, 1])]), Chain::new(vec![dense("head", [1, 1])]));
+//! let mut model = Model::new(Shape::Row(1), trunk, vec![head], 1);
+//! let mut optimiser = Optimiser::new(Rule::ADAM, 0.0, None);
+//! let mut input = Batch::zeros(Shape::Row(1), 2);
+//! input.set_plain(0, &[1.0]);
+//! input.set_plain(1, &[-1.0]);
+//! for step in 0..200 {
+//!     model.forward(&input, Mode::Train { seed: step });
+//!     let (output, gradient) = model.output_and_gradient(0);
+//!     squared(output, Squash::Tanh, &[1.0, -1.0], 0.0, 1.0, gradient);
+//!     model.backward(&input);
+//!     model.step(&mut optimiser, 0.05);
+//! }
+//! assert!(model.output(0).plain(0)[0] > 1.0 && model.output(0).plain(1)[0] < -1.0);
 //! ```
 #![forbid(unsafe_code)]
 
@@ -57,10 +61,8 @@ pub mod axis;
 pub mod curves;
 pub mod events;
 
-// The three trainings.
-pub mod go_task;
-pub mod mario_task;
-pub mod safety_task;
+// What tasks need to read their data.
+pub mod data;
 pub mod shuffle;
 
 // Networks from networks.

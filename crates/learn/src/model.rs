@@ -109,7 +109,7 @@ impl Chain {
     }
 
     /// What the chain computes, in f64.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "exact"))]
     pub(crate) fn exact(&self, input: &[f64], mut shape: Shape) -> Vec<f64> {
         let mut values = input.to_vec();
         for layer in &self.layers {
@@ -377,8 +377,8 @@ impl Model {
     }
 
     /// What a head computes in training mode, in f64.
-    #[cfg(test)]
-    pub(crate) fn exact(&self, input: &[f64], head: usize) -> Vec<f64> {
+    #[cfg(any(test, feature = "exact"))]
+    pub fn exact(&self, input: &[f64], head: usize) -> Vec<f64> {
         let trunk = self.trunk.exact(input, self.input);
         self.heads[head].exact(&trunk, self.trunk.output().shape)
     }

@@ -9,6 +9,7 @@ use thiserror::Error;
 use crate::average::Average;
 use crate::checkpoint::{self, CheckpointError, Progress};
 use crate::curves;
+use crate::data::DataError;
 use crate::device::{DeviceError, Engine};
 use crate::events::EventFile;
 use crate::history::{History, Part, Row};
@@ -69,30 +70,6 @@ pub trait Task {
 
     /// Goes on where a checkpoint stood.
     fn seek(&mut self, _position: &serde_json::Value) {}
-}
-
-/// Why data cannot be trained on.
-#[derive(Debug, Error)]
-pub enum DataError {
-    /// A file cannot be read.
-    #[error("cannot read {}: {error}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        error: io::Error,
-    },
-    /// There is nothing to train on.
-    #[error("no {what} in {place}{hint}")]
-    Nothing {
-        /// What was looked for.
-        what: &'static str,
-        /// Where.
-        place: String,
-        /// What was found instead, and what to do.
-        hint: String,
-    },
 }
 
 /// Why a training ended early.

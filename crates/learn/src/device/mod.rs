@@ -9,6 +9,8 @@
 #[cfg(feature = "gpu")]
 mod adapter;
 #[cfg(feature = "burn")]
+pub mod agreement;
+#[cfg(feature = "burn")]
 mod burn;
 #[cfg(feature = "burn")]
 mod graph;
@@ -127,6 +129,3 @@ pub trait Engine: Send {
     /// Lets the following training passes average the running statistics anew.
     fn restart_statistics(&mut self);
 }
-
-#[cfg(all(test, feature = "burn"))]
-mod tests;

@@ -162,7 +162,7 @@ impl Layer for Conv {
         vec![Step::Conv, Step::Bias, Step::Leak(self.slope)]
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, feature = "exact"))]
     fn exact(&self, input: &[f64], _: Shape) -> Vec<f64> {
         let mut z = super::exact::convolve(
             input,

@@ -219,7 +219,7 @@ impl Dense {
         }
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, feature = "exact"))]
     fn exact_sum(&self, input: &[f64]) -> Vec<f64> {
         input
             .chunks_exact(self.inputs)
@@ -304,7 +304,7 @@ impl Layer for Dense {
         vec![Step::Dense, Step::Leak(self.slope)]
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, feature = "exact"))]
     fn exact(&self, input: &[f64], _: Shape) -> Vec<f64> {
         super::exact::leak(&self.exact_sum(input), self.slope)
     }
@@ -397,7 +397,7 @@ impl Layer for DenseBlock {
         vec![Step::Residual(body), Step::Leak(self.slope)]
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, feature = "exact"))]
     fn exact(&self, input: &[f64], _: Shape) -> Vec<f64> {
         let middle = super::exact::leak(&self.first.exact_sum(input), self.slope);
         let sum: Vec<f64> = self

@@ -79,7 +79,7 @@ impl Layer for Dropout {
         vec![Step::Dropout(self.share)]
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, feature = "exact"))]
     fn exact(&self, input: &[f64], shape: Shape) -> Vec<f64> {
         let (length, stride) = (shape.len(), shape.stride());
         input

@@ -72,7 +72,7 @@ impl Layer for Flatten {
         vec![Step::Flatten]
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, feature = "exact"))]
     fn exact(&self, input: &[f64], _: Shape) -> Vec<f64> {
         input.to_vec()
     }

@@ -15,7 +15,7 @@ pub mod pool;
 pub mod step;
 pub mod tower;
 
-#[cfg(test)]
+#[cfg(any(test, feature = "exact"))]
 pub(crate) mod exact;
 
 use crate::batch::{Batch, Shape, Workers};
@@ -74,7 +74,7 @@ pub trait Layer: Send {
     fn steps(&self) -> Vec<Step>;
 
     /// What the layer computes in training mode, in f64 and plain order, sample after sample.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "exact"))]
     fn exact(&self, input: &[f64], input_shape: Shape) -> Vec<f64>;
 }
 

@@ -185,7 +185,7 @@ impl Norm {
     }
 
     /// The norm of a batch in f64, plain order `[sample][channel][point]`.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "exact"))]
     pub fn exact(&self, z: &[f64], points: usize) -> Vec<f64> {
         let channel_of = |index: usize| index / points % self.channels;
         let count = (z.len() / self.channels) as f64;

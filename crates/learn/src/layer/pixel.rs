@@ -336,7 +336,7 @@ impl Layer for Pixel {
         }
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, feature = "exact"))]
     fn exact(&self, input: &[f64], _: Shape) -> Vec<f64> {
         let points = self.board.points();
         let samples = input.len() / self.inputs / points;

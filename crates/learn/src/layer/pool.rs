@@ -88,7 +88,7 @@ impl Layer for MaxPool {
         vec![Step::MaxPool]
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, feature = "exact"))]
     fn exact(&self, input: &[f64], shape: Shape) -> Vec<f64> {
         let (from, to, channels) = halved(shape);
         let planes = input.len() / from.points();
@@ -184,7 +184,7 @@ impl Layer for GlobalPool {
         vec![Step::GlobalPool]
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, feature = "exact"))]
     fn exact(&self, input: &[f64], shape: Shape) -> Vec<f64> {
         let (board, channels) = planes_of(shape);
         input

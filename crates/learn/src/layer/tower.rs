@@ -459,7 +459,7 @@ impl Layer for Tower {
         steps
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, feature = "exact"))]
     fn exact(&self, input: &[f64], _: Shape) -> Vec<f64> {
         use super::exact;
         let TowerShape {

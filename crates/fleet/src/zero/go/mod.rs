@@ -10,8 +10,13 @@ use std::{
 
 use go::{BoardSize, Color};
 use go_player::{Judge, LoadedNetwork, selfplay::play_between};
+use go_training::{
+    chunks,
+    example::GoExample,
+    model::GoShape,
+    task::{GoData, GoSettings, GoTask},
+};
 use learn::{
-    go_task::{GoData, GoSettings, GoTask, chunks, example::GoExample, model::GoShape},
     optimiser::{Decay, Schedule},
     settings::{AverageSettings, TrainSettings},
     trainer::{Report, TrainError},

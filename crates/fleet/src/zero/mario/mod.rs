@@ -21,10 +21,6 @@ use std::{
 };
 
 use learn::{
-    mario_task::{
-        self, MarioTask,
-        model::{MarioDesign, MarioShape},
-    },
     optimiser::{Decay, Rule, Schedule},
     settings::{AverageSettings, TrainSettings},
     trainer::{Report, TrainError, name},
@@ -39,6 +35,10 @@ use mario_player::{
     player::Player,
     selfplay::{record_game, training_seed},
     tree::{Budget, RoundZero, SharpRoundZero},
+};
+use mario_training::{
+    model::{MarioDesign, MarioShape},
+    task::{self as mario_task, MarioTask},
 };
 use net::{
     compact::{self, Precision},

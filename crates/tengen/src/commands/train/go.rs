@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{bail, ensure};
+use go_training::model::{GoShape, PRESETS};
+use go_training::task::{GoSettings, GoTask};
 use learn::device::Device;
-use learn::go_task::model::{GoShape, PRESETS};
-use learn::go_task::{GoSettings, GoTask};
 use net::leela::LeelaNetwork;
 
 use super::{Common, absolute, progress};
@@ -112,14 +112,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     progress::print_skipped(task.report());
     if let Some((train, test)) = task.positions() {
-        let report = task.report();
+        let (report, taught) = (task.report(), task.taught());
         eprintln!(
             "{} games: {train} positions to learn from, {test} kept out for tests",
             report.games
         );
         eprintln!(
             "{} of the games teach who wins, {} who has the points in the end",
-            report.with_winner, report.with_owners
+            taught.winner, taught.owners
         );
     }
     args.common

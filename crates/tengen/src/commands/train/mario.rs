@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use learn::mario_task::model::MarioDesign;
-use learn::mario_task::{MarioSettings, MarioTask};
 use learn::trainer::name;
+use mario_training::model::MarioDesign;
+use mario_training::task::{MarioSettings, MarioTask};
 
 use super::{Common, absolute, progress};
 

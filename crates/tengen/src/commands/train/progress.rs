@@ -3,8 +3,8 @@
 use std::io::IsTerminal;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+use learn::data::LoadReport;
 use learn::device::Engine;
-use learn::go_task::games::LoadReport;
 use learn::history::Part;
 use learn::lock::LockedFolder;
 use learn::settings::TrainSettings;

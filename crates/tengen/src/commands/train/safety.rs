@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use learn::safety_task::model::SafetyDesign;
-use learn::safety_task::{SafetySettings, SafetyTask, find_files};
 use learn::trainer::name;
+use safety_training::model::SafetyDesign;
+use safety_training::task::{SafetySettings, SafetyTask, find_files};
 
 use super::{Common, absolute, progress};
 

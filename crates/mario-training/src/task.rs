@@ -1,8 +1,5 @@
 //! Training Dr. Mario networks from examples or from recorded games.
 
-pub mod loss;
-pub mod model;
-
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,21 +17,21 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use self::loss::{SCALARS, Truth};
-use self::model::{MOVES_HEAD, MarioDesign, MarioShape, VALUE_HEAD};
-use crate::average::Average;
-use crate::batch::{Batch, Shape};
-use crate::checkpoint::{self, CheckpointError};
-use crate::go_task::games::LoadReport;
-use crate::history::Part;
-use crate::layer::Mode;
-use crate::loss::{Tally, masked_cross_entropy};
-use crate::model::Model;
-use crate::optimiser::{Decay, Optimiser, Rule, Schedule};
-use crate::settings::TrainSettings;
-use crate::shuffle::Shuffle;
-use crate::trainer::{DataError, Task};
+use crate::loss::{self, SCALARS, Truth};
+use crate::model::{self, MOVES_HEAD, MarioDesign, MarioShape, VALUE_HEAD};
 use base::mix;
+use learn::average::Average;
+use learn::batch::{Batch, Shape};
+use learn::checkpoint::{self, CheckpointError};
+use learn::data::{DataError, LoadReport};
+use learn::history::Part;
+use learn::layer::Mode;
+use learn::loss::{Tally, masked_cross_entropy};
+use learn::model::Model;
+use learn::optimiser::{Decay, Optimiser, Rule, Schedule};
+use learn::settings::TrainSettings;
+use learn::shuffle::Shuffle;
+use learn::trainer::Task;
 
 /// Everything about a training, as it is saved beside the weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -11,7 +11,10 @@ use tsumego::{
 };
 
 use super::*;
-use crate::trainer;
+use learn::trainer;
+
+#[cfg(feature = "burn")]
+mod burn;
 
 fn record(lists: &[(&str, Vec<i64>)]) -> Vec<u8> {
     let lists = lists

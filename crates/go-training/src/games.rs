@@ -3,7 +3,7 @@
 //! Sixteen thousand games are ten megabytes of moves, so all of them stay in memory and any position can be had by
 //! playing a game again up to it: no shuffle buffer, and no state to lose.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::ops::RangeInclusive;
@@ -17,8 +17,8 @@ use rayon::prelude::*;
 
 use super::example::{GoExample, Policy};
 use super::owners::Owners;
-use crate::trainer::DataError;
 use base::mix;
+use learn::data::{DataError, LoadReport};
 
 /// A game: stones at the start, then moves.
 #[derive(Clone, Debug)]
@@ -41,37 +41,6 @@ pub struct Games {
     records: Vec<Record>,
     /// Positions before each game.
     starts: Vec<u64>,
-}
-
-/// What was found and what was left out.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LoadReport {
-    /// Games kept.
-    pub games: usize,
-    /// Positions kept.
-    pub positions: u64,
-    /// Games that teach who wins.
-    pub with_winner: usize,
-    /// Games that teach who has the points in the end.
-    pub with_owners: usize,
-    /// Why games were left out: how many, and the first of them.
-    pub skipped: BTreeMap<String, (usize, String)>,
-}
-
-impl LoadReport {
-    /// Games left out.
-    pub fn skipped_games(&self) -> usize {
-        self.skipped.values().map(|(count, _)| count).sum()
-    }
-
-    /// Counts something left out, and keeps the name of the first.
-    pub fn skip(&mut self, why: &str, name: &str) {
-        let entry = self
-            .skipped
-            .entry(why.to_owned())
-            .or_insert_with(|| (0, name.to_owned()));
-        entry.0 += 1;
-    }
 }
 
 /// Komi of even games; networks assume 7.5.

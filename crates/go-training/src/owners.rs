@@ -100,7 +100,7 @@ fn play_on(mut board: Board, first: Color, random: &mut Xoshiro256PlusPlus) -> B
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use go::BoardSize;
 
     use super::*;

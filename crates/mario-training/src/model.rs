@@ -10,13 +10,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use super::loss::SCALARS;
-use crate::batch::Shape;
-use crate::layer::dense::{Dense, DenseStart};
-use crate::layer::flatten::Flatten;
-use crate::layer::norm::{self, NormStyle};
-use crate::layer::pixel::Pixel;
-use crate::layer::tower::{Tower, TowerShape};
-use crate::model::{Chain, Model};
+use learn::batch::Shape;
+use learn::layer::dense::{Dense, DenseStart};
+use learn::layer::flatten::Flatten;
+use learn::layer::norm::{self, NormStyle};
+use learn::layer::pixel::Pixel;
+use learn::layer::tower::{Tower, TowerShape};
+use learn::model::{Chain, Model};
 
 /// Which network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,8 +57,8 @@ const TURNS: usize = 4;
 const VALUE_PLANES: usize = 4;
 const VALUE_HIDDEN: usize = 64;
 /// Heads of our network.
-pub(super) const MOVES_HEAD: usize = 0;
-pub(super) const VALUE_HEAD: usize = 1;
+pub(crate) const MOVES_HEAD: usize = 0;
+pub(crate) const VALUE_HEAD: usize = 1;
 
 /// The original's batch norm: scale, shift, and a bias in the convolution; all of them decay.
 const ORIGINAL_NORM: NormStyle = NormStyle {
@@ -76,7 +76,7 @@ const OUR_NORM: NormStyle = NormStyle {
 };
 
 /// The board: columns of the bottle are rows here, so that the row of the bottle runs fastest.
-pub(super) fn board() -> Board {
+pub(crate) fn board() -> Board {
     Board::new(INPUT.height, INPUT.width)
 }
 

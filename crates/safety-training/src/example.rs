@@ -17,8 +17,7 @@ use tsumego::{
     place_in_window,
 };
 
-use crate::go_task::games::LoadReport;
-use crate::trainer::DataError;
+use learn::data::{DataError, LoadReport};
 
 /// A point of the board as x and y from the top left.
 pub type Place = (u8, u8);

@@ -3,6 +3,7 @@
 use go_player::planes::HISTORY;
 
 use super::*;
+use crate::owners;
 
 #[test]
 fn owners_turn_with_the_position() {

@@ -1,11 +1,5 @@
 //! Training Go networks of Leela Zero's kind, from games or from training chunks.
 
-pub mod chunks;
-pub mod example;
-pub mod games;
-pub mod model;
-pub mod owners;
-
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -18,20 +12,21 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use self::chunks::ChunkStream;
-use self::example::{GoExample, Writer};
-use self::games::{Games, LoadReport};
-use self::model::{GoShape, OWNER_HEAD, OtherShape, POLICY_HEAD, VALUE_HEAD};
-use crate::batch::{Batch, Shape};
-use crate::history::Part;
-use crate::layer::Mode;
-use crate::loss::{self, Squash, Tally};
-use crate::model::Model;
-use crate::settings::TrainSettings;
-use crate::shuffle::Shuffle;
-use crate::trainer::{DataError, Task};
+use crate::chunks::{self, ChunkStream};
+use crate::example::{GoExample, Writer};
+use crate::games::Games;
+use crate::model::{self, GoShape, OWNER_HEAD, OtherShape, POLICY_HEAD, VALUE_HEAD};
 use base::mix;
 use base::write_whole;
+use learn::batch::{Batch, Shape};
+use learn::data::{DataError, LoadReport};
+use learn::history::Part;
+use learn::layer::Mode;
+use learn::loss::{self, Squash, Tally};
+use learn::model::Model;
+use learn::settings::TrainSettings;
+use learn::shuffle::Shuffle;
+use learn::trainer::Task;
 
 /// Everything about a training, as it is saved beside the weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -123,12 +118,22 @@ enum Source {
     },
 }
 
+/// How many games teach more than moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taught {
+    /// Games that teach who wins.
+    pub winner: usize,
+    /// Games that teach who owns the points in the end.
+    pub owners: usize,
+}
+
 /// A Go training.
 pub struct GoTask {
     settings: GoSettings,
     model: Model,
     source: Source,
     report: LoadReport,
+    taught: Taught,
     writer: Writer,
     input: Batch,
     policy: Batch,
@@ -157,8 +162,9 @@ impl GoTask {
         let size = board_size(&settings)?;
         let seed = settings.training.seed;
         let data = &settings.data;
+        let mut taught = Taught::default();
         let (source, report) = if data.chunks.is_empty() {
-            let (mut train, mut report) = Games::read(&data.games, size)?;
+            let (mut train, report) = Games::read(&data.games, size)?;
             if data.fair_results || data.only_fair {
                 train.keep_fair_results();
             }
@@ -168,8 +174,10 @@ impl GoTask {
             if settings.learns_owners() {
                 train.find_owners();
             }
-            report.with_winner = train.with_winner();
-            report.with_owners = train.with_owners();
+            taught = Taught {
+                winner: train.with_winner(),
+                owners: train.with_owners(),
+            };
             let test = train.take_out(data.test_share);
             if train.is_empty() {
                 let place = format!("{} games", report.games);
@@ -190,7 +198,9 @@ impl GoTask {
         } else {
             open_chunks(data, size, seed)?
         };
-        Ok(Self::with_source(settings, size, source, report))
+        let mut task = Self::with_source(settings, size, source, report);
+        task.taught = taught;
+        Ok(task)
     }
 
     /// Trains on positions in memory, such as those of recent self-play.
@@ -230,6 +240,7 @@ impl GoTask {
             ),
             source,
             report,
+            taught: Taught::default(),
             writer: Writer::new(size),
             input: Batch::default(),
             policy: Batch::zeros(Shape::Row(moves), 0),
@@ -245,6 +256,11 @@ impl GoTask {
             Source::Games { .. } | Source::Memory { .. } => &self.report,
             Source::Chunks { stream, .. } => &stream.report,
         }
+    }
+
+    /// How many of the games teach more than moves.
+    pub fn taught(&self) -> Taught {
+        self.taught
     }
 
     /// Positions to train on and kept out; unknown for a stream.

@@ -1,8 +1,5 @@
 //! Training networks that say whether a group is safe.
 
-pub mod example;
-pub mod model;
-
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,19 +13,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tsumego::place_in_window;
 
-use self::example::{Place, SafetyExample};
-use self::model::{MOVE_HEAD, OWNERSHIP_HEAD, SAFE_HEAD, SafetyDesign, SafetyShape};
-use crate::batch::{Batch, Shape};
-use crate::go_task::games::LoadReport;
-use crate::history::Part;
-use crate::layer::Mode;
-use crate::loss::{self, Squash, Tally};
-use crate::model::Model;
-use crate::optimiser::{Decay, Rule, Schedule};
-use crate::settings::TrainSettings;
-use crate::shuffle::Shuffle;
-use crate::trainer::{DataError, Task};
+use crate::example::{self, Place, SafetyExample};
+use crate::model::{self, MOVE_HEAD, OWNERSHIP_HEAD, SAFE_HEAD, SafetyDesign, SafetyShape};
 use base::mix;
+use learn::batch::{Batch, Shape};
+use learn::data::{DataError, LoadReport};
+use learn::history::Part;
+use learn::layer::Mode;
+use learn::loss::{self, Squash, Tally};
+use learn::model::Model;
+use learn::optimiser::{Decay, Rule, Schedule};
+use learn::settings::TrainSettings;
+use learn::shuffle::Shuffle;
+use learn::trainer::Task;
 
 /// Everything about a training, as it is saved beside the weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

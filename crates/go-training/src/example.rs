@@ -5,7 +5,7 @@ use go_player::dynamic_komi::TurnKomi;
 use go_player::planes::{BitPlanes, INPUT_PLANES, Orientation};
 
 use super::owners::Owners;
-use crate::batch::Batch;
+use learn::batch::Batch;
 
 /// What should be played.
 #[derive(Clone, Debug, PartialEq)]

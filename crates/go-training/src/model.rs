@@ -7,14 +7,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::batch::Shape;
-use crate::layer::dense::{Dense, DenseStart};
-use crate::layer::flatten::Flatten;
-use crate::layer::norm::{EPSILON, NormStyle};
-use crate::layer::pixel::Pixel;
-use crate::layer::tower::{Tower, TowerShape};
-use crate::model::{Chain, Model};
-use crate::settings::SettingsError;
+use learn::batch::Shape;
+use learn::layer::dense::{Dense, DenseStart};
+use learn::layer::flatten::Flatten;
+use learn::layer::norm::{EPSILON, NormStyle};
+use learn::layer::pixel::Pixel;
+use learn::layer::tower::{Tower, TowerShape};
+use learn::model::{Chain, Model};
+use learn::settings::SettingsError;
 
 /// Heads of the model, in order.
 pub const POLICY_HEAD: usize = 0;

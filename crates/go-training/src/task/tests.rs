@@ -13,8 +13,11 @@ use net::evaluator::Evaluator;
 use rand::RngExt;
 
 use super::*;
-use crate::trainer::{self, Report};
+use crate::example;
+use learn::trainer::{self, Report};
 
+#[cfg(feature = "burn")]
+mod burn;
 mod value;
 
 /// A random but legal game as SGF.

@@ -1,6 +1,6 @@
 //! How many samples a second a training step takes on, for the three kinds of network, on random data.
 //!
-//! `cargo run --release -p learn --example speed -- go 6 64 64 2 10`: kind (go, mario, dense, safety), blocks, filters, batch,
+//! `cargo run --release -p tengen --example speed -- go 6 64 64 2 10`: kind (go, mario, dense, safety), blocks, filters, batch,
 //! threads, steps; then `gpu` for the graphics card, in a build with that feature. Prints wall-clock speed and, on Linux,
 //! speed by processor time, which other programs disturb less.
 
@@ -75,24 +75,22 @@ fn main() {
 
 fn build(kind: &str, blocks: usize, filters: usize, threads: usize) -> Model {
     match kind {
-        "dense" => learn::safety_task::model::build(
-            learn::safety_task::model::SafetyShape::DENSE,
-            1,
-            threads,
-        ),
+        "dense" => {
+            safety_training::model::build(safety_training::model::SafetyShape::DENSE, 1, threads)
+        }
         "safety" => {
-            let shape = learn::safety_task::model::SafetyShape {
+            let shape = safety_training::model::SafetyShape {
                 planes: tsumego::TENGEN_PLANES.len(),
                 blocks,
                 filters,
                 ..Default::default()
             };
-            learn::safety_task::model::build(shape, 1, threads)
+            safety_training::model::build(shape, 1, threads)
         }
         "mario" => {
-            let design = learn::mario_task::model::MarioDesign::Original;
-            learn::mario_task::model::build(
-                learn::mario_task::model::MarioShape {
+            let design = mario_training::model::MarioDesign::Original;
+            mario_training::model::build(
+                mario_training::model::MarioShape {
                     design,
                     blocks,
                     filters,
@@ -102,12 +100,12 @@ fn build(kind: &str, blocks: usize, filters: usize, threads: usize) -> Model {
             )
         }
         _ => {
-            let shape = learn::go_task::model::GoShape {
+            let shape = go_training::model::GoShape {
                 size: 19,
                 blocks,
                 filters,
             };
-            learn::go_task::model::build(shape, false, 1, threads)
+            go_training::model::build(shape, false, 1, threads)
         }
     }
 }

@@ -7,16 +7,16 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use crate::batch::Shape;
-use crate::layer::conv::Conv;
-use crate::layer::dense::{Dense, DenseBlock, DenseStart};
-use crate::layer::dropout::Dropout;
-use crate::layer::flatten::Flatten;
-use crate::layer::norm::NormStyle;
-use crate::layer::pixel::Pixel;
-use crate::layer::pool::MaxPool;
-use crate::layer::tower::{Tower, TowerShape};
-use crate::model::{Chain, Model};
+use learn::batch::Shape;
+use learn::layer::conv::Conv;
+use learn::layer::dense::{Dense, DenseBlock, DenseStart};
+use learn::layer::dropout::Dropout;
+use learn::layer::flatten::Flatten;
+use learn::layer::norm::NormStyle;
+use learn::layer::pixel::Pixel;
+use learn::layer::pool::MaxPool;
+use learn::layer::tower::{Tower, TowerShape};
+use learn::model::{Chain, Model};
 
 /// Which network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,9 +86,9 @@ pub const BEST_MOVE: &str = "best_move";
 /// Who owns each point.
 pub const OWNERSHIP: &str = "ownership";
 /// Heads of our network.
-pub(super) const SAFE_HEAD: usize = 0;
-pub(super) const MOVE_HEAD: usize = 1;
-pub(super) const OWNERSHIP_HEAD: usize = 2;
+pub(crate) const SAFE_HEAD: usize = 0;
+pub(crate) const MOVE_HEAD: usize = 1;
+pub(crate) const OWNERSHIP_HEAD: usize = 2;
 
 /// Channels after each pooling of the first design.
 const POOLED_CHANNELS: [usize; 2] = [10, 20];
@@ -165,7 +165,7 @@ pub fn build(shape: SafetyShape, seed: u64, threads: usize) -> Model {
             )
         }
         SafetyDesign::Dense => {
-            let mut layers: Vec<Box<dyn crate::layer::Layer>> = vec![
+            let mut layers: Vec<Box<dyn learn::layer::Layer>> = vec![
                 Box::new(Flatten),
                 Box::new(Dense::new(
                     "align",

@@ -11,10 +11,9 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::example::{GoExample, Policy};
-use super::games::LoadReport;
-use crate::shuffle::Shuffle;
-use crate::trainer::DataError;
 use base::mix;
+use learn::data::{DataError, LoadReport};
+use learn::shuffle::Shuffle;
 
 /// Lines of a record in the text form.
 const V1_LINES: usize = 19;
@@ -155,7 +154,7 @@ pub struct ChunkStream {
     fits: bool,
     random: Xoshiro256PlusPlus,
     /// Files read so far.
-    pub(super) files_read: u64,
+    pub(crate) files_read: u64,
     /// What was read and what was left out.
     pub report: LoadReport,
 }
@@ -184,7 +183,7 @@ impl ChunkStream {
     }
 
     /// The number of files.
-    pub(super) fn files(&self) -> usize {
+    pub(crate) fn files(&self) -> usize {
         self.files.len()
     }
 

@@ -3,7 +3,10 @@
 use serde_json::Value;
 
 use super::*;
-use crate::trainer;
+use learn::trainer;
+
+#[cfg(feature = "burn")]
+mod burn;
 
 /// A few examples of real play, by recorded games of placements chosen at random.
 fn examples(count: usize) -> Vec<Example> {

@@ -4,8 +4,8 @@
 //! divides by the truth itself, which is zero for positions after the last virus: hence the guard. Its fifth term, the
 //! squared length of all parameters, is weight decay and lives in the optimiser.
 
-use crate::batch::Batch;
-use crate::loss::{Squash, Tally};
+use learn::batch::Batch;
+use learn::loss::{Squash, Tally};
 
 /// Numbers of the head: won, cleared, duration, then the moves.
 pub const SCALARS: usize = 3;
@@ -23,7 +23,7 @@ pub struct Truth {
 
 impl Truth {
     /// The scalar terms: what squashes the number, the truth, and what divides their difference.
-    pub(super) fn terms(self) -> [(Squash, f32, f32); SCALARS] {
+    pub(crate) fn terms(self) -> [(Squash, f32, f32); SCALARS] {
         [
             (Squash::Tanh, self.won, 1.0),
             (Squash::Softplus, self.cleared, self.cleared.max(1.0)),

@@ -1,0 +1,37 @@
+//! What Go teaches: positions and their truth, networks of Leela Zero's kind, losses, and the learning loop's games.
+//!
+//! A [`GoTask`](task::GoTask) is a training that [`learn::trainer::train`] runs:
+//!
+//! ```
+//! use go_training::model::GoShape;
+//! use go_training::task::{GoSettings, GoTask};
+//! use learn::trainer::train;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let game = "(;GM[1]SZ[5]RE[B+R];B[cc];W[cb];B[bb];W[db];B[dc];W[bc];B[cd];W[ec];B[ba];W[bd];B[ab];W[eb])";
+//! std::fs::write(folder.path().join("game.sgf"), game)?;
+//!
+//! let mut settings = GoSettings { network: GoShape { size: 5, blocks: 1, filters: 8 }, ..GoSettings::default() };
+//! settings.data.games = vec![folder.path().to_owned()];
+//! settings.data.test_share = 0.0;
+//! settings.training.steps = 3;
+//! settings.training.batch = 4;
+//! let mut task = GoTask::new(settings.clone())?;
+//! let outcome = train(&mut task, &settings.training, folder.path(), &mut |report| {
+//!     println!("{} of {}", report.step, report.steps);
+//!     true
+//! })?;
+//! assert!(outcome.network.ends_with("network.txt.gz"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+// Where positions come from.
+pub mod chunks;
+pub mod example;
+pub mod games;
+pub mod owners;
+
+// The network and its training.
+pub mod model;
+pub mod task;
