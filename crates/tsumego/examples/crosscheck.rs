@@ -1,9 +1,9 @@
-//! Compares the fast solver with brute force: `cargo run --release -p tsumego --example crosscheck [SITUATIONS] [SEED]`.
+//! Compares the fast solver with brute force: `cargo run --release -p tsumego --features check --example crosscheck [SITUATIONS] [SEED]`.
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use tsumego::Ko;
-use tsumego::crosscheck::{compare, random_problem};
+use tsumego::check::{compare, random_problem};
 
 const MOST_SITUATIONS_A_PROBLEM: usize = 20_000;
 const TABLE_BYTES: usize = 4 << 20;

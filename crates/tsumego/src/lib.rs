@@ -32,63 +32,33 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod bits;
-pub mod brute;
-mod canon;
-mod collection;
-pub mod crosscheck;
+// Read in this order: what is asked, how it is searched, what comes out, what a network makes of it,
+// where data comes from, and the slow solver that checks the fast one.
+#[cfg(any(test, feature = "check"))]
+pub mod check;
+mod data;
 mod draw;
-mod eyes;
-mod features;
-mod field;
-mod frame;
-mod generate;
-mod judge;
-mod ko;
-mod life;
-mod lines;
-mod moves;
-mod pack;
-mod path;
-mod position;
+mod network;
 mod problem;
-mod proof;
-mod publish;
-mod record;
-mod relevance;
-mod safety;
 mod search;
-mod sketch;
 mod solver;
-mod stats;
-mod subproblems;
-mod table;
-pub mod tfrecord;
-mod verify;
-mod zone;
 
-pub use canon::canonical_name;
-pub use collection::{
-    Collection, CollectionError, generate_collection, generate_problems, grow_collection,
+pub use data::{
+    CollectionError, Counts, Generated, Piece, Reach, Recipe, Score, StoneDifference, TreeError,
+    check_label, count_by_size, expand_tree, generate, generate_collection, generate_problems,
+    grow_collection, grow_tree, pieces,
 };
 pub use draw::to_svg;
-pub use eyes::{can_be_eye, can_be_eye_simply, euler_number, eyes_in, is_sure_eye, nakade_centre};
-pub use features::{FeatureSet, LARGEST_COUNT, Planes, TENGEN_PLANES, UnknownFeatureSet, features};
-pub use frame::{Cell, ZONE_PLANE, middle, place_in_window};
-pub use generate::{Generated, Recipe, generate};
-pub use ko::{Ko, Threats, UnknownKo};
-pub use lines::{Piece, Pieces, pieces};
-pub use pack::{ATTACKER_OWNS, DEFENDER_OWNS, NOBODY_OWNS, Split, UnknownSplit, example};
-pub use problem::{Goal, MAX_SIDE, MAX_TARGETS, Problem, ProblemError, Side};
-pub use proof::{Plan, Proof, ProofError, ProofId};
-pub use publish::{PublishError, publish};
-pub use record::{
-    LabelledPosition, ProblemRecord, RecordError, labelled_position, labelled_positions,
-    labelled_tree, problem_of, problem_tree, proof_tree, read_problem,
+pub use network::{
+    ATTACKER_OWNS, Cell, DEFENDER_OWNS, FeatureSet, LARGEST_COUNT, NetGuide, Planes, PublishError,
+    SafetyError, SafetyNet, Split, TENGEN_PLANES, UnknownFeatureSet, UnknownSplit, ZONE_PLANE,
+    compress, compress_rows, example, features, middle, place_in_window, publish, tfrecord,
 };
-pub use safety::{NetGuide, SafetyError, SafetyNet, compress, compress_rows, default_network};
-pub use solver::{Guide, Limits, Solution, Solver, Status, Verdict};
-pub use stats::{Counts, Score, StoneDifference, count_by_size};
-pub use subproblems::{Reach, TreeError, check_label, expand_tree, grow_tree};
-pub use verify::{Flaw, verify};
-pub use zone::{find_zone, playable, wall_stones};
+pub use problem::{
+    Goal, Ko, LabelledPosition, Problem, ProblemError, ProblemRecord, RecordError, Side, Threats,
+    UnknownKo, canonical_name, labelled_positions, labelled_tree, problem_of, problem_tree,
+    proof_tree, read_problem,
+};
+pub use solver::{
+    Flaw, Guide, Limits, Plan, Proof, ProofError, Solution, Solver, Status, Verdict, verify,
+};

@@ -1,7 +1,7 @@
 //! The original's planes on a drawn position. `X` is black, `O` white; the target is white.
 
 use go::{Board, BoardSize, Point};
-use tsumego::{FeatureSet, Problem, Side, features, is_sure_eye};
+use tsumego::{FeatureSet, Problem, Side, features};
 
 /// White has three in a row in the corner, behind a black wall.
 const THREE_IN_A_ROW: &str = "\
@@ -83,26 +83,6 @@ fn five_planes_are_the_first_ones() {
     };
     assert_eq!(at(0, 1), [0, 1, 0, 0, 1]);
     assert_eq!(at(4, 0), [0, 0, 1, 0, 1]);
-}
-
-#[test]
-fn sure_eyes_lie_in_the_centre_at_the_edge_and_in_the_corner() {
-    let eyes = board(
-        "\
-        . O . O . O .\n\
-        O O . O O O .\n\
-        . . . . . . .\n\
-        . O O . . . .\n\
-        O . O . . . .\n\
-        O O O . O O X\n\
-        . O . O . O .",
-    );
-    let sure = |x, y| is_sure_eye(&eyes, Point::new(x, y));
-    assert!(sure(0, 6), "corner");
-    assert!(sure(4, 6), "edge");
-    assert!(sure(1, 2), "centre, one diagonal open");
-    assert!(!sure(4, 0), "edge without a stone above on one side");
-    assert!(!sure(2, 6));
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Planes of the regions that a group closes in.
 
-use go::{Color, Point, PointSet};
-use tsumego::{euler_number, eyes_in};
+use go::Point;
 
 use crate::drawing::{MANY_BLOCKS, board, draw, marked, plane_named, planes, planes_of};
 
@@ -97,30 +96,7 @@ fn regions_give_the_eyes_that_proverbs_say() {
 }
 
 #[test]
-fn eye_shapes_give_what_proverbs_say() {
-    let eyes = |cells: &[(usize, usize)]| {
-        let points = cells.iter().map(|&(x, y)| Point::new(x, y)).collect();
-        [true, false].map(|owner_first| eyes_in(&points, &PointSet::EMPTY, owner_first))
-    };
-    assert_eq!(eyes(&[(0, 0)]), [1, 1]);
-    assert_eq!(eyes(&[(0, 0), (1, 0)]), [1, 1]);
-    assert_eq!(eyes(&[(0, 0), (1, 0), (2, 0)]), [2, 1], "three in a row");
-    let straight = [(0, 0), (1, 0), (2, 0), (3, 0)];
-    assert_eq!(eyes(&straight), [2, 2], "straight four lives");
-    let square = [(0, 0), (1, 0), (0, 1), (1, 1)];
-    assert_eq!(eyes(&square), [1, 1], "square four is dead");
-    let pyramid = [(0, 0), (1, 0), (2, 0), (1, 1)];
-    assert_eq!(eyes(&pyramid), [2, 1], "pyramid four");
-    assert_eq!(eyes(&FIVE), [2, 1], "bulky five");
-    assert_eq!(eyes(&SIX), [2, 2], "rectangular six lives");
-}
-
-#[test]
-fn the_euler_number_is_blocks_less_holes() {
-    let one_ring = board(". . . .\nO O O .\nO . O .\nO O O .");
-    assert_eq!(euler_number(&one_ring, Color::White), 0);
-    let two_stones = board(". . . .\n. O . .\n. . O .\n. . . .");
-    assert_eq!(euler_number(&two_stones, Color::White), 2);
+fn planes_show_the_euler_number_of_either_colour() {
     // Three blocks of either colour, without a hole.
     let planes = planes(MANY_BLOCKS);
     for name in ["Euler number of the ally", "Euler number of the enemy"] {

@@ -1,7 +1,7 @@
 //! Planes of stones, eyes, ladders and safety.
 
 use go::Point;
-use tsumego::{FeatureSet, Problem, Side, features, nakade_centre};
+use tsumego::{FeatureSet, Problem, Side, features};
 
 use crate::drawing::{
     MANY_BLOCKS, NAKADE_PLAYED, THREE_IN_A_ROW, TWO_EYES, board, expect, marked, planes,
@@ -237,22 +237,6 @@ fn a_stone_that_no_ladder_catches_may_be_caught_in_a_net() {
 fn nakade_centres_are_where_the_shape_is_decided() {
     let planes = planes(THREE_IN_A_ROW);
     assert_eq!(marked(&planes, "nakade centre"), [(1, 0)]);
-    let shape = |cells: &[(usize, usize)]| {
-        nakade_centre(&cells.iter().map(|&(x, y)| Point::new(x, y)).collect())
-            .map(|point| (point.x(), point.y()))
-    };
-    let pyramid = [(0, 0), (1, 0), (2, 0), (1, 1)];
-    let square = [(0, 0), (1, 0), (0, 1), (1, 1)];
-    let straight = [(0, 0), (1, 0), (2, 0), (3, 0)];
-    let bulky = [(0, 0), (1, 0), (0, 1), (1, 1), (2, 0)];
-    let cross = [(1, 0), (0, 1), (1, 1), (2, 1), (1, 2)];
-    let rabbity = [(0, 1), (1, 1), (2, 1), (1, 0), (1, 2), (2, 2)];
-    assert_eq!(shape(&pyramid), Some((1, 0)));
-    assert_eq!(shape(&square), None, "dead already");
-    assert_eq!(shape(&straight), None, "the two middle points are miai");
-    assert_eq!(shape(&bulky), Some((1, 0)));
-    assert_eq!(shape(&cross), Some((1, 1)));
-    assert_eq!(shape(&rabbity), Some((1, 1)));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use go::{Board, Color, Move, Point, PointSet};
 use thiserror::Error;
 
 use crate::problem::{Problem, ProblemError, Side};
-use crate::proof::{Plan, Proof, ProofId};
+use crate::solver::{Plan, Proof, ProofId};
 
 /// Whether the target is safe if the attacker starts (or whoever `DS` says), and if the defender
 /// does.

@@ -1,6 +1,6 @@
 //! Where a network looks: the part of a board that a window shows.
 
-use crate::features::{FeatureSet, Planes, TENGEN_PLANES};
+use crate::network::features::{FeatureSet, Planes, TENGEN_PLANES};
 
 /// A cell as x and y from the top left of the planes, ring not counted.
 pub type Cell = (usize, usize);

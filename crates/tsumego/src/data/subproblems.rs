@@ -10,12 +10,12 @@ use go::sgf::{NodeId, Tree};
 use go::{Board, Move, Point};
 use thiserror::Error;
 
-use crate::canon::canonical_name;
-use crate::ko::Ko;
-use crate::problem::{Problem, Side};
-use crate::record::{
+use crate::problem::Ko;
+use crate::problem::canonical_name;
+use crate::problem::{
     ATTACKER_STARTS, DEFENDER_STARTS, LabelledPosition, RecordError, problem_of, problem_tree,
 };
+use crate::problem::{Problem, Side};
 use crate::solver::{Limits, Solver, Verdict};
 
 /// How far to go.
@@ -238,7 +238,7 @@ fn set_labels(tree: &mut Tree, node: NodeId, labels: Labels) {
 /// Every move of a side in the zone that leaves the target on the board.
 fn moves(problem: &Problem, side: Side) -> Vec<(Move, Problem)> {
     let color = problem.color(side);
-    let points = crate::zone::playable(problem.board(), problem.zone(), color);
+    let points = crate::problem::zone::playable(problem.board(), problem.zone(), color);
     points
         .into_iter()
         .filter_map(|point| {

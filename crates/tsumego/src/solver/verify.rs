@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use go::{Benson, Board, Color, Move, Point};
 use thiserror::Error;
 
-use crate::ko::{Ko, Threats};
 use crate::problem::{Goal, Problem, Side};
-use crate::proof::{Plan, Proof};
+use crate::problem::{Ko, Threats};
+use crate::solver::{Plan, Proof};
 
 /// What is wrong with a proof.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

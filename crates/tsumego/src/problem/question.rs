@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use go::{Board, Color, Point};
 use thiserror::Error;
 
-use crate::zone::{find_zone, playable};
+use crate::problem::zone::{find_zone, playable};
 
 /// Which of several target blocks must fall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]

@@ -1,5 +1,11 @@
 //! The door to the search: a problem in, a verdict out.
 
+mod proof;
+mod verify;
+
+pub use proof::{Plan, Proof, ProofError, ProofId};
+pub use verify::{Flaw, verify};
+
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -8,14 +14,14 @@ use std::time::Duration;
 
 use go::{Move, Point};
 
-use crate::bits::{Bits, Wide};
-use crate::field::{Field, window_cells};
-use crate::ko::{Ko, Threats};
-use crate::position::{NO_CELL, Position};
+use self::proof::Extraction;
+use crate::problem::{Ko, Threats};
 use crate::problem::{Problem, Side};
-use crate::proof::{Extraction, Proof, ProofError};
+use crate::search::bits::{Bits, Wide};
+use crate::search::field::{Field, window_cells};
+use crate::search::position::{NO_CELL, Position};
+use crate::search::table::Table;
 use crate::search::{Answer, Search, Step};
-use crate::table::Table;
 
 /// Where a search must stop, whatever it has found.
 #[derive(Clone, Debug)]

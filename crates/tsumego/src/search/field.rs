@@ -5,9 +5,9 @@
 
 use go::{Color, Move, Point};
 
-use crate::bits::Bits;
-use crate::position::{NO_CELL, wide_hash};
 use crate::problem::{Goal, Problem, Side};
+use crate::search::bits::Bits;
+use crate::search::position::{NO_CELL, wide_hash};
 
 /// Kinds of random words: a stone of each side, a ban, a side to move.
 const KEY_KINDS: u64 = 5;

@@ -6,10 +6,10 @@
 
 use go::{Board, Color, Point};
 
-use crate::bits::Bits;
-use crate::field::{Field, index};
-use crate::ko::{Ko, Threats};
 use crate::problem::{Goal, Problem, Side};
+use crate::problem::{Ko, Threats};
+use crate::search::bits::Bits;
+use crate::search::field::{Field, index};
 
 /// A cell index that is no cell: no ban, or a pass.
 pub(crate) const NO_CELL: u16 = u16::MAX;

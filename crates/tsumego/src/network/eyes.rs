@@ -217,3 +217,84 @@ pub fn euler_number(board: &Board, color: Color) -> i32 {
     }
     fourfold / 4
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use go::BoardSize;
+
+    fn board(drawing: &str) -> Board {
+        let size = BoardSize::new(drawing.lines().count()).unwrap();
+        Board::from_diagram(size, drawing).unwrap()
+    }
+
+    const FIVE: [(usize, usize); 5] = [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1)];
+    const SIX: [(usize, usize); 6] = [(4, 0), (5, 0), (6, 0), (4, 1), (5, 1), (6, 1)];
+
+    #[test]
+    fn eye_shapes_give_what_proverbs_say() {
+        let eyes = |cells: &[(usize, usize)]| {
+            let points = cells.iter().map(|&(x, y)| Point::new(x, y)).collect();
+            [true, false].map(|owner_first| eyes_in(&points, &PointSet::EMPTY, owner_first))
+        };
+        assert_eq!(eyes(&[(0, 0)]), [1, 1]);
+        assert_eq!(eyes(&[(0, 0), (1, 0)]), [1, 1]);
+        assert_eq!(eyes(&[(0, 0), (1, 0), (2, 0)]), [2, 1], "three in a row");
+        let straight = [(0, 0), (1, 0), (2, 0), (3, 0)];
+        assert_eq!(eyes(&straight), [2, 2], "straight four lives");
+        let square = [(0, 0), (1, 0), (0, 1), (1, 1)];
+        assert_eq!(eyes(&square), [1, 1], "square four is dead");
+        let pyramid = [(0, 0), (1, 0), (2, 0), (1, 1)];
+        assert_eq!(eyes(&pyramid), [2, 1], "pyramid four");
+        assert_eq!(eyes(&FIVE), [2, 1], "bulky five");
+        assert_eq!(eyes(&SIX), [2, 2], "rectangular six lives");
+    }
+
+    #[test]
+    fn the_euler_number_is_blocks_less_holes() {
+        let one_ring = board(". . . .\nO O O .\nO . O .\nO O O .");
+        assert_eq!(euler_number(&one_ring, Color::White), 0);
+        let two_stones = board(". . . .\n. O . .\n. . O .\n. . . .");
+        assert_eq!(euler_number(&two_stones, Color::White), 2);
+    }
+
+    #[test]
+    fn nakade_centres_are_where_the_shape_is_decided() {
+        let shape = |cells: &[(usize, usize)]| {
+            nakade_centre(&cells.iter().map(|&(x, y)| Point::new(x, y)).collect())
+                .map(|point| (point.x(), point.y()))
+        };
+        let pyramid = [(0, 0), (1, 0), (2, 0), (1, 1)];
+        let square = [(0, 0), (1, 0), (0, 1), (1, 1)];
+        let straight = [(0, 0), (1, 0), (2, 0), (3, 0)];
+        let bulky = [(0, 0), (1, 0), (0, 1), (1, 1), (2, 0)];
+        let cross = [(1, 0), (0, 1), (1, 1), (2, 1), (1, 2)];
+        let rabbity = [(0, 1), (1, 1), (2, 1), (1, 0), (1, 2), (2, 2)];
+        assert_eq!(shape(&pyramid), Some((1, 0)));
+        assert_eq!(shape(&square), None, "dead already");
+        assert_eq!(shape(&straight), None, "the two middle points are miai");
+        assert_eq!(shape(&bulky), Some((1, 0)));
+        assert_eq!(shape(&cross), Some((1, 1)));
+        assert_eq!(shape(&rabbity), Some((1, 1)));
+    }
+
+    #[test]
+    fn sure_eyes_lie_in_the_centre_at_the_edge_and_in_the_corner() {
+        let eyes = board(
+            "\
+            . O . O . O .\n\
+            O O . O O O .\n\
+            . . . . . . .\n\
+            . O O . . . .\n\
+            O . O . . . .\n\
+            O O O . O O X\n\
+            . O . O . O .",
+        );
+        let sure = |x, y| is_sure_eye(&eyes, Point::new(x, y));
+        assert!(sure(0, 6), "corner");
+        assert!(sure(4, 6), "edge");
+        assert!(sure(1, 2), "centre, one diagonal open");
+        assert!(!sure(4, 0), "edge without a stone above on one side");
+        assert!(!sure(2, 6));
+    }
+}

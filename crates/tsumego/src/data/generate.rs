@@ -8,10 +8,10 @@ use go::BoardSize;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::canon::canonical_name;
-use crate::ko::Ko;
+use crate::data::sketch::sketch;
+use crate::problem::Ko;
+use crate::problem::canonical_name;
 use crate::problem::{Problem, Side};
-use crate::sketch::sketch;
 use crate::solver::{Limits, Solver, Verdict};
 use base::mix;
 

@@ -10,12 +10,12 @@ use go::sgf::{self, SgfError, Tree};
 use rayon::prelude::*;
 use thiserror::Error;
 
-use crate::canon::canonical_name;
-use crate::generate::{Generated, Recipe, generate};
+use crate::data::generate::{Generated, Recipe, generate};
+use crate::data::subproblems::{Reach, grow_tree};
 use crate::problem::Problem;
-use crate::record::{ATTACKER_STARTS, DEFENDER_STARTS, RecordError, problem_of, problem_tree};
+use crate::problem::canonical_name;
+use crate::problem::{ATTACKER_STARTS, DEFENDER_STARTS, RecordError, problem_of, problem_tree};
 use crate::solver::Limits;
-use crate::subproblems::{Reach, grow_tree};
 
 /// Why a collection cannot be used.
 #[derive(Debug, Error)]
@@ -329,7 +329,7 @@ pub fn grow_collection(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::labelled_positions;
+    use crate::problem::labelled_positions;
 
     #[test]
     fn a_file_of_something_else_is_left_as_it_is() {

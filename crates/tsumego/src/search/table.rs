@@ -3,7 +3,7 @@
 //! Only what holds on every path is kept as solved. The table starts small, doubles while it may,
 //! and then gives up the entries that cost least to find.
 
-use crate::bits::Bits;
+use crate::search::bits::Bits;
 
 /// A number that stands for "never": a proof number of a disproved node and the reverse.
 pub(crate) const INFINITE: u32 = 1 << 30;

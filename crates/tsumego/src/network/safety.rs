@@ -12,8 +12,8 @@ use net::file::LoadError;
 use net::network::{Layer, Network};
 use thiserror::Error;
 
-use crate::features::{FeatureSet, Planes, features};
-use crate::frame::{Cell, place_in_window};
+use crate::network::features::{FeatureSet, Planes, features};
+use crate::network::frame::{Cell, place_in_window};
 use crate::problem::{Problem, Side};
 use crate::solver::Guide;
 
@@ -60,8 +60,8 @@ pub enum SafetyError {
 }
 
 /// The network to use when none is named: the one that is compiled in.
-pub fn default_network() -> Network {
-    const BYTES: &[u8] = include_bytes!("../../../nets/safety.net");
+fn default_network() -> Network {
+    const BYTES: &[u8] = include_bytes!("../../../../nets/safety.net");
     compact::read(BYTES).expect("the network inside the program is checked by its tests")
 }
 
@@ -74,7 +74,7 @@ pub struct SafetyNet {
 }
 
 impl SafetyNet {
-    /// The network in a file, or [the one inside the program](default_network) if none is named.
+    /// The network in a file, or the one inside the program if none is named.
     pub fn find(file: Option<&Path>, set: Option<FeatureSet>) -> Result<SafetyNet, SafetyError> {
         let Some(file) = file else {
             return SafetyNet::new(&default_network(), set);

@@ -1,9 +1,9 @@
 //! The moves worth reading: all others are no better than a pass.
 
-use crate::bits::Bits;
-use crate::field::{Field, index};
-use crate::position::Position;
 use crate::problem::{Goal, Side};
+use crate::search::bits::Bits;
+use crate::search::field::{Field, index};
+use crate::search::position::Position;
 
 impl<B: Bits> Field<B> {
     /// The cells worth trying for a side.

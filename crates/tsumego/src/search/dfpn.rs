@@ -11,15 +11,15 @@
 
 use std::time::Instant;
 
-use crate::bits::Bits;
-use crate::field::{Field, index};
-use crate::judge::{Judge, Judgement};
-use crate::ko::Threats;
-use crate::path::{Above, Depths, MAX_DEPTH, Path};
-use crate::position::{NO_CELL, Played, Position};
 use crate::problem::Side;
+use crate::problem::Threats;
+use crate::search::bits::Bits;
+use crate::search::field::{Field, index};
+use crate::search::judge::{Judge, Judgement};
+use crate::search::path::{Above, Depths, MAX_DEPTH, Path};
+use crate::search::position::{NO_CELL, Played, Position};
+use crate::search::table::{INFINITE, Table};
 use crate::solver::{Guide, Limits};
-use crate::table::{INFINITE, Table};
 
 /// Nodes between two looks at the clock.
 const NODES_PER_LOOK: u64 = 256;

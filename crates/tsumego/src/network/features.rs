@@ -11,11 +11,11 @@ use go::{
 };
 use thiserror::Error;
 
-use crate::eyes::{
+use crate::network::eyes::{
     can_be_eye, can_be_eye_simply, euler_number, eyes_in, is_sure_eye, nakade_centre, regions,
 };
+use crate::problem::zone::wall_stones;
 use crate::problem::{Problem, Side};
-use crate::zone::wall_stones;
 
 /// Which planes to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,9 +1,9 @@
 //! Positions that need no reading: alive by Benson's theorem, or without room for two eyes.
 
-use crate::bits::Bits;
-use crate::field::{Field, index};
-use crate::position::Position;
 use crate::problem::{Goal, Side};
+use crate::search::bits::Bits;
+use crate::search::field::{Field, index};
+use crate::search::position::Position;
 
 /// A chain needs two regions of its own to live whatever happens (Benson 1976).
 const EYES_TO_LIVE: usize = 2;

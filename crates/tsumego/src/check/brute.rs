@@ -8,8 +8,8 @@ use std::collections::HashMap;
 
 use go::{Board, Color, Point};
 
-use crate::ko::{Ko, Threats};
 use crate::problem::{Goal, Problem, Side};
+use crate::problem::{Ko, Threats};
 
 /// Everything the rest of the game depends on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

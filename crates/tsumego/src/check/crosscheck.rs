@@ -3,14 +3,14 @@
 use go::{Board, BoardSize, Color, Point};
 use rand::{Rng, RngExt};
 
-use crate::bits::Bits;
-use crate::brute::{BruteForce, Situation};
-use crate::field::Field;
-use crate::ko::Ko;
+use crate::check::{BruteForce, Situation};
+use crate::problem::Ko;
 use crate::problem::{Goal, Problem, Side};
+use crate::search::bits::Bits;
+use crate::search::field::Field;
+use crate::search::table::Table;
 use crate::search::{Answer, Search};
 use crate::solver::Limits;
-use crate::table::Table;
 
 /// The fast solver's limit for one situation.
 pub const NODES: u64 = 100_000;
@@ -103,7 +103,7 @@ pub fn random_problem(rng: &mut impl Rng) -> Problem {
             Problem::with_zone(board, &targets, zone)
         };
         if let Ok(problem) = found
-            && crate::field::window_cells(&problem) <= LARGEST_WINDOW
+            && crate::search::field::window_cells(&problem) <= LARGEST_WINDOW
         {
             return problem.with_goal(goal);
         }
@@ -175,8 +175,8 @@ mod tests {
 
     #[test]
     fn agrees_with_brute_force_for_counted_threats() {
-        let one = crate::ko::Threats::new(1);
-        let two = crate::ko::Threats::new(2);
+        let one = crate::problem::Threats::new(1);
+        let two = crate::problem::Threats::new(2);
         agree_under(
             Ko {
                 attacker: one,

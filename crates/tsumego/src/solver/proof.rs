@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use go::Move;
 use thiserror::Error;
 
-use crate::bits::Bits;
-use crate::field::index;
-use crate::ko::{Ko, Threats};
-use crate::position::{NO_CELL, Position};
 use crate::problem::Side;
+use crate::problem::{Ko, Threats};
+use crate::search::bits::Bits;
+use crate::search::field::index;
+use crate::search::position::{NO_CELL, Position};
 use crate::search::{Answer, Search, Step};
 
 /// A node of a [`Proof`], by its place in [`Proof::nodes`].

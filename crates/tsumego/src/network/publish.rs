@@ -4,8 +4,8 @@ use net::network::{Activation, Layer, Network, Reading};
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use crate::features::FeatureSet;
-use crate::safety::compress;
+use crate::network::features::FeatureSet;
+use crate::network::safety::compress;
 
 /// The module without its weights.
 const TEMPLATE: &str = include_str!("publish.js");

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::problem::LabelledPosition;
 use crate::problem::Side;
-use crate::record::LabelledPosition;
 
 /// Safe and unsafe positions of one size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

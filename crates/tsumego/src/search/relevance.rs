@@ -6,10 +6,10 @@
 //! Zones are built from the leaves up; each rule below adds the cells that keep the moves of
 //! the proof legal, its captures complete, and the loser's other moves impossible or harmless.
 
-use crate::bits::Bits;
-use crate::field::{Field, index};
-use crate::position::{NO_CELL, Position};
 use crate::problem::Side;
+use crate::search::bits::Bits;
+use crate::search::field::{Field, index};
+use crate::search::position::{NO_CELL, Position};
 
 impl<B: Bits> Field<B> {
     /// The cells that keep a target in atari capturable: its stones and all around them.

@@ -1,12 +1,12 @@
 //! What can be said of a position without reading on: who has won, or how far it looks from that.
 
-use crate::bits::Bits;
-use crate::field::{Field, index};
-use crate::ko::Threats;
-use crate::position::Position;
 use crate::problem::Side;
+use crate::problem::Threats;
+use crate::search::bits::Bits;
+use crate::search::field::{Field, index};
+use crate::search::position::Position;
+use crate::search::table::INFINITE;
 use crate::solver::Guide;
-use crate::table::INFINITE;
 
 /// Liberties beyond this many make no difference to the estimate.
 const MANY_LIBERTIES: u32 = 6;

@@ -6,11 +6,11 @@ use std::str::FromStr;
 use go::{Point, PointSet};
 use thiserror::Error;
 
-use crate::features::{FeatureSet, Planes, features};
+use crate::network::features::{FeatureSet, Planes, features};
+use crate::network::tfrecord::Example;
+use crate::problem::LabelledPosition;
 use crate::problem::Side;
-use crate::record::LabelledPosition;
-use crate::tfrecord::Example;
-use crate::zone::wall_stones;
+use crate::problem::zone::wall_stones;
 use base::mix;
 
 /// How positions are divided between `main` and `test`.

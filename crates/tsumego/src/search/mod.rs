@@ -1,0 +1,15 @@
+//! How a problem is searched: sets of cells, positions on them, what can be said without reading,
+//! what a result rests on, and depth-first proof-number search over all of it.
+
+pub(crate) mod bits;
+mod dfpn;
+pub(crate) mod field;
+pub(crate) mod judge;
+mod life;
+mod moves;
+pub(crate) mod path;
+pub(crate) mod position;
+mod relevance;
+pub(crate) mod table;
+
+pub(crate) use dfpn::{Answer, Search, Step};
