@@ -125,7 +125,7 @@ fn search_speed(
     let to_move = game.to_move();
     let _ = player.set_game(game);
     let report = player
-        .generate(to_move, &Request::default(), &mut ())
+        .generate(to_move, &Request::default(), &mut ())?
         .report;
     Ok(SearchSpeed {
         threads,

@@ -31,7 +31,7 @@ pub fn exhibition(
         }
         progress(played);
         let color = player.game().to_move();
-        player.generate(color, &Request::default(), &mut ());
+        player.generate(color, &Request::default(), &mut ())?;
     }
     let mut tree = Tree::from_game(player.game());
     let root = tree.root();

@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 
 use go::Move;
-use search::{Restrict, RootMove, Snapshot, Task};
+use search::{EvaluateError, Restrict, RootMove, Snapshot, Task};
 
 use crate::{
     dynamic_komi::{TurnKomi, is_against, is_as_safe},
@@ -97,9 +97,9 @@ impl Player {
         request: &Request,
         start: Instant,
         time: Duration,
-    ) -> Option<Guarded> {
+    ) -> Result<Option<Guarded>, EvaluateError> {
         if !self.is_guarded() || found.moves.len() < 2 {
-            return None;
+            return Ok(None);
         }
         let komi = self.komi_settings.target_komi;
         let root = self.position_at(TurnKomi::both(komi), request);
@@ -117,13 +117,13 @@ impl Player {
             ..Task::default()
         };
         let settings = self.options.search_settings(self.tree_limits().guard);
-        let report = self.guard.run(&root, &self.judge, &settings, &task);
-        let choice = first_sound(&found.moves, &self.guard.snapshot().moves)?;
-        Some(Guarded {
+        let report = self.guard.run(&root, &self.judge, &settings, &task)?;
+        let choice = first_sound(&found.moves, &self.guard.snapshot().moves);
+        Ok(choice.map(|choice| Guarded {
             komi,
             choice,
             evaluations: report.evaluations,
-        })
+        }))
     }
 }
 
@@ -170,6 +170,8 @@ mod tests {
             lcb: None,
             order: 0,
             pv: Vec::new(),
+            pv_visits: Vec::new(),
+            weighed: None,
         }
     }
 

@@ -65,12 +65,14 @@ impl Player {
                 .search_settings(self.memory_shares().tree_bytes)
         };
         let search = Search::new(self.options.seed);
-        search.run(
-            &self.position_of(&game),
-            &self.judge,
-            &settings,
-            &Task::visits(visits),
-        );
+        search
+            .run(
+                &self.position_of(&game),
+                &self.judge,
+                &settings,
+                &Task::visits(visits),
+            )
+            .ok()?;
         // A side so far ahead may want to pass.
         let ranked = search.snapshot().moves;
         ranked.iter().find_map(|candidate| candidate.mv.point())

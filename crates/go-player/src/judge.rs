@@ -12,7 +12,7 @@ use net::{
     shape::IoShape,
 };
 use rand::RngExt;
-use search::{Evaluate, Evaluation, Game as _, SearchRng};
+use search::{Evaluate, EvaluateError, Evaluation, Game as _, SearchRng};
 
 use crate::{
     dynamic_komi::Collector,
@@ -210,7 +210,7 @@ impl Evaluate<Position> for Judge {
         leaves: &[Position],
         rng: &mut SearchRng,
         evaluations: &mut Vec<Evaluation<Move>>,
-    ) {
+    ) -> Result<(), EvaluateError> {
         let asked: Vec<_> = leaves
             .iter()
             .map(|leaf| (leaf, self.draw_symmetry(rng)))
@@ -226,8 +226,10 @@ impl Evaluate<Position> for Judge {
             Evaluation {
                 value: self.value(leaf, &opinion, &priors),
                 priors,
+                outlook: (),
             }
         }));
+        Ok(())
     }
 }
 

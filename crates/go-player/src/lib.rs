@@ -13,7 +13,7 @@
 //! let options = Options { visits: Some(20), stop_mode: StopMode::Off, ..Options::default() };
 //! let mut player = Player::new(network, options)?;
 //! player.play(go::Color::Black, "E5".parse()?)?;
-//! let thought = player.generate(go::Color::White, &Request::default(), &mut ());
+//! let thought = player.generate(go::Color::White, &Request::default(), &mut ())?;
 //! assert!(matches!(thought.decision, Decision::Move(_)));
 //! assert_eq!(thought.report.visits, 20);
 //! assert_eq!(player.game().move_number(), 2);
@@ -70,5 +70,7 @@ pub use position::{Assumptions, PastBoard, Position};
 pub use prepare::{Adjusted, Preparation};
 pub use restriction::{Restrictions, Rule, RuleKind};
 pub use review::{Review, ReviewError, Reviewed, Swing};
-pub use search::{FpuBase, RootMove, SearchReport, Snapshot, StopMode, StopReason, TreeShape};
+pub use search::{
+    EvaluateError, FpuBase, RootMove, SearchReport, Snapshot, StopMode, StopReason, TreeShape,
+};
 pub use think::{Decision, Observer, Request, Thought, View};

@@ -14,6 +14,7 @@ use net::{
     leela::LeelaNetwork,
     network::{Layer, Network},
 };
+use search::EvaluateError;
 use thiserror::Error;
 
 use crate::{
@@ -49,6 +50,9 @@ pub enum NetworkError {
     /// The network plays another game.
     #[error(transparent)]
     NotForGo(#[from] NotForGo),
+    /// A position could not be evaluated.
+    #[error(transparent)]
+    Evaluate(#[from] EvaluateError),
     /// The network cannot be told another komi, and was asked for it.
     #[error(transparent)]
     Komi(#[from] Refusal),

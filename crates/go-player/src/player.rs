@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use go::{BoardSize, Color, Game, Illegal, Komi, Move, Point, SetupError, Symmetry};
 use rand::SeedableRng;
-use search::{Search, SearchRng, TreeShape};
+use search::{EvaluateError, Search, SearchRng, TreeShape};
 use thiserror::Error;
 
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// Why a player cannot do what it is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, Error)]
 pub enum PlayerError {
     /// The network is for another board.
     #[error("this network plays {0} only")]
@@ -41,6 +41,9 @@ pub enum PlayerError {
     /// No such handicap.
     #[error("Not a valid number of handicap stones")]
     Handicap,
+    /// A position could not be evaluated.
+    #[error(transparent)]
+    Evaluate(#[from] EvaluateError),
 }
 
 /// A Go player.
@@ -286,9 +289,9 @@ impl Player {
         if size == self.judge.size() {
             return Ok(());
         }
-        let refused = self.refuse_size();
-        let network = self.network.for_size(size).ok_or(refused)?;
-        let other = Player::new(network, self.options.clone()).map_err(|_| refused)?;
+        let refused = || self.refuse_size();
+        let network = self.network.for_size(size).ok_or_else(refused)?;
+        let other = Player::new(network, self.options.clone()).map_err(|_| refused())?;
         *self = Player {
             rng: self.rng.clone(),
             clocks: self.clocks,

@@ -400,6 +400,7 @@ impl Clone for Position {
 
 impl search::Game for Position {
     type Move = Move;
+    type Outlook = ();
 
     fn turn(&self) -> Turn {
         if self.passes < PASSES_TO_END {

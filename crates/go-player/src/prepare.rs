@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use go::{Color, Move};
-use search::{Search, Snapshot, Task};
+use search::{EvaluateError, Search, Snapshot, Task};
 
 use crate::{
     dynamic_komi::{Purpose, Sample, TurnKomi, adjust},
@@ -65,7 +65,7 @@ impl Player {
         purpose: Purpose,
         triggered: bool,
         position: impl Fn(&Player) -> Position,
-    ) -> Prepared {
+    ) -> Result<Prepared, EvaluateError> {
         let mut root = position(self);
         let collector = self.judge.collector();
         let collected = collector.counts();
@@ -75,7 +75,7 @@ impl Player {
         collector.want(self.wanted_positions());
         let is_ripe = triggered || collector.is_full();
 
-        let (mut snapshot, mut evaluations) = self.expand_root(&root);
+        let (mut snapshot, mut evaluations) = self.expand_root(&root)?;
         let mut adjusted = None;
         if is_ripe && purpose != Purpose::Pondering {
             let from = self.net_komi;
@@ -84,7 +84,7 @@ impl Player {
             adjusted = Some(adjustment);
             if self.net_komi != from {
                 root = position(self);
-                let (again, more) = self.expand_root(&root);
+                let (again, more) = self.expand_root(&root)?;
                 snapshot = again;
                 evaluations += more;
             }
@@ -93,7 +93,7 @@ impl Player {
             collector.want(self.wanted_positions());
         }
         let to_move = root.to_move();
-        Prepared {
+        Ok(Prepared {
             preparation: Preparation {
                 collected,
                 descendants,
@@ -105,7 +105,7 @@ impl Player {
             position: root,
             evaluations,
             visits: snapshot.visits,
-        }
+        })
     }
 
     /// Positions to collect of each colour: none of one whose winrates are of no use.
@@ -123,14 +123,14 @@ impl Player {
     }
 
     /// Evaluates a new root, and nothing else.
-    fn expand_root(&self, root: &Position) -> (Snapshot<Move>, u64) {
+    fn expand_root(&self, root: &Position) -> Result<(Snapshot<Move>, u64), EvaluateError> {
         let settings = search::Settings {
             threads: 1,
             ..self.options.search_settings(self.tree_limits().search)
         };
         let search: &Search<Position> = &self.search;
-        let report = search.run(root, &self.judge, &settings, &Task::visits(0));
-        (search.snapshot(), report.evaluations)
+        let report = search.run(root, &self.judge, &settings, &Task::visits(0))?;
+        Ok((search.snapshot(), report.evaluations))
     }
 
     /// Seeks a new komi with the positions collected, which are used up by it.

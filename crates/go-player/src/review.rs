@@ -84,7 +84,9 @@ impl Review {
             let is_over = game.is_over();
             let score = game.score();
             player.set_game(game)?;
-            let (snapshot, report) = player.analyze(&Restrictions::default(), &|| false, &mut ());
+            let (snapshot, report) = player
+                .analyze(&Restrictions::default(), &|| false, &mut ())
+                .map_err(PlayerError::from)?;
             let winrate_black = match score.winner() {
                 Some(winner) if is_over => f64::from(u8::from(winner == Color::Black)),
                 _ => snapshot.value,

@@ -211,12 +211,15 @@ fn think(
     };
     // Values of another plan's visits would upset the halving, so every move starts afresh.
     search.clear();
-    search.run(
+    let searched = search.run(
         &position,
         judge,
         &rules,
         &Task::playouts(simulations).stopped_by(stop),
     );
+    if let Err(error) = searched {
+        panic!("the search failed: {error}");
+    }
     if stop.load(std::sync::atomic::Ordering::Relaxed) {
         return None;
     }

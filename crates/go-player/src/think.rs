@@ -11,8 +11,8 @@ use std::{
 
 use go::{BoardSize, Color, Move, Symmetry};
 use search::{
-    Control, Poll, Progress, Restrict, Search, SearchReport, Side, Snapshot, StopMode, Task,
-    draw_by_visits,
+    Control, EvaluateError, Poll, Progress, Restrict, Search, SearchReport, Side, Snapshot,
+    StopMode, Task, draw_by_visits,
 };
 
 use crate::{
@@ -113,7 +113,7 @@ impl Player {
         color: Color,
         request: &Request,
         observer: &mut dyn Observer,
-    ) -> Arc<Thought> {
+    ) -> Result<Arc<Thought>, EvaluateError> {
         let start = Instant::now();
         let turn_before = self.game.to_move();
         self.game.set_to_move(color);
@@ -134,10 +134,16 @@ impl Player {
                 .resolve(self.options.noise, time_can_be_saved),
             interrupted: &|| false,
         };
-        let (position, mut report) = self.run(&orders, observer);
+        let (position, mut report) = match self.run(&orders, observer) {
+            Ok(found) => found,
+            Err(error) => {
+                self.game.set_to_move(turn_before);
+                return Err(error);
+            }
+        };
         self.tree_bytes = report.memory_bytes;
         let snapshot = self.search.snapshot();
-        let guarded = self.look_again(&snapshot, request, start, time);
+        let guarded = self.look_again(&snapshot, request, start, time)?;
         if let Some(guarded) = &guarded {
             observer.guarded(guarded);
             report.evaluations += guarded.evaluations;
@@ -153,7 +159,7 @@ impl Player {
         });
         if request.only_say {
             self.game.set_to_move(turn_before);
-            return thought;
+            return Ok(thought);
         }
         self.record(&position, &thought.snapshot);
         self.clocks[color.index()].spend(centiseconds(start.elapsed()));
@@ -163,7 +169,7 @@ impl Player {
             Decision::Move(mv) => drop(self.game.play_as(color, mv)),
         }
         self.last_thought = Some(thought.clone());
-        thought
+        Ok(thought)
     }
 
     /// Searches the current position until `interrupted`, or a limit on playouts or visits is met.
@@ -172,7 +178,7 @@ impl Player {
         restrictions: &Restrictions,
         interrupted: &(dyn Fn() -> bool + Sync),
         observer: &mut dyn Observer,
-    ) -> (Snapshot<Move>, SearchReport) {
+    ) -> Result<(Snapshot<Move>, SearchReport), EvaluateError> {
         let request = Request {
             restrictions: restrictions.clone(),
             ..Request::default()
@@ -185,7 +191,7 @@ impl Player {
         &mut self,
         interrupted: &(dyn Fn() -> bool + Sync),
         observer: &mut dyn Observer,
-    ) -> (Snapshot<Move>, SearchReport) {
+    ) -> Result<(Snapshot<Move>, SearchReport), EvaluateError> {
         self.search_on(
             Purpose::Pondering,
             &Request::default(),
@@ -200,7 +206,7 @@ impl Player {
         request: &Request,
         interrupted: &(dyn Fn() -> bool + Sync),
         observer: &mut dyn Observer,
-    ) -> (Snapshot<Move>, SearchReport) {
+    ) -> Result<(Snapshot<Move>, SearchReport), EvaluateError> {
         let orders = Orders {
             purpose,
             request,
@@ -208,9 +214,9 @@ impl Player {
             early_stop: StopMode::Off.resolve(false, false),
             interrupted,
         };
-        let (_, report) = self.run(&orders, observer);
+        let (_, report) = self.run(&orders, observer)?;
         self.tree_bytes = report.memory_bytes;
-        (self.search.snapshot(), report)
+        Ok((self.search.snapshot(), report))
     }
 
     /// Whether it thinks while the opponent does.
@@ -240,7 +246,7 @@ impl Player {
         &mut self,
         orders: &Orders<'_>,
         observer: &mut dyn Observer,
-    ) -> (Position, SearchReport) {
+    ) -> Result<(Position, SearchReport), EvaluateError> {
         let start = Instant::now();
         if self.komi_settings.mode.is_none() {
             let position = self.position_for(orders.request);
@@ -252,15 +258,15 @@ impl Player {
                 self.options.playouts,
                 start,
                 observer,
-            );
-            return (position, report);
+            )?;
+            return Ok((position, report));
         }
         let mut adjustments = 0;
         let mut spent: Option<SearchReport> = None;
         loop {
             let prepared = self.prepare(orders.purpose, adjustments > 0, |player| {
                 player.position_for(orders.request)
-            });
+            })?;
             observer.prepared(&prepared.preparation);
             let playouts_before = spent.map_or(0, |report| report.playouts);
             let visits_left = self.options.visits;
@@ -298,12 +304,12 @@ impl Player {
                 playouts_left,
                 start,
                 observer,
-            );
+            )?;
             report.evaluations += prepared.evaluations;
             let report = spent.map_or(report, |before| together(&before, &report));
             self.judge.collector().set_open(false);
             if !watch.is_triggered() {
-                return (prepared.position, report);
+                return Ok((prepared.position, report));
             }
             spent = Some(report);
             adjustments += 1;
@@ -319,7 +325,7 @@ impl Player {
         playouts: Option<u64>,
         start: Instant,
         observer: &mut dyn Observer,
-    ) -> SearchReport {
+    ) -> Result<SearchReport, EvaluateError> {
         let restrictions = &orders.request.restrictions;
         let bound = Bound {
             restrictions,

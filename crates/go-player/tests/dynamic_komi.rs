@@ -64,7 +64,9 @@ impl Observer for Notes {
 
 fn generate(player: &mut Player, color: Color) -> (Arc<Thought>, Vec<Preparation>) {
     let mut notes = Notes::default();
-    let thought = player.generate(color, &Request::default(), &mut notes);
+    let thought = player
+        .generate(color, &Request::default(), &mut notes)
+        .unwrap();
     (thought, notes.0)
 }
 
@@ -148,7 +150,9 @@ fn move_of_a_leader(settings: Settings) -> (Arc<Thought>, Vec<Guarded>) {
         player.play(Color::Black, vertex.parse().unwrap()).unwrap();
     }
     let mut looks = Looks::default();
-    let thought = player.generate(Color::Black, &Request::default(), &mut looks);
+    let thought = player
+        .generate(Color::Black, &Request::default(), &mut looks)
+        .unwrap();
     (thought, looks.0)
 }
 
@@ -180,7 +184,9 @@ fn only_a_leader_looks_again() {
     let mut player =
         Player::new(trapping_network(), options(untested(mode(Mode::NonSlack)))).unwrap();
     let mut looks = Looks::default();
-    player.generate(Color::Black, &Request::default(), &mut looks);
+    player
+        .generate(Color::Black, &Request::default(), &mut looks)
+        .unwrap();
     assert_eq!(looks.0, [], "an even game");
     let (_, looks) = move_of_a_leader(mode(Mode::Handicap));
     assert_eq!(looks, [], "another mode");
@@ -285,7 +291,7 @@ fn a_colour_whose_winrates_are_of_no_use_is_not_collected() {
 fn pondering_collects_and_the_next_search_starts_with_the_adjustment() {
     let mut player = handicap_game(monotone, mode(Mode::Handicap));
     let mut notes = Notes::default();
-    player.ponder(&|| false, &mut notes);
+    player.ponder(&|| false, &mut notes).unwrap();
     assert_eq!(notes.0.len(), 1);
     assert_eq!(player.net_komi(), TurnKomi::TRAINED);
     let (_, notes) = generate(&mut player, Color::White);
@@ -298,7 +304,9 @@ fn pondering_collects_and_the_next_search_starts_with_the_adjustment() {
 #[test]
 fn an_analysis_adjusts_as_well() {
     let mut player = handicap_game(monotone, mode(Mode::Handicap));
-    player.analyze(&Restrictions::default(), &|| false, &mut ());
+    player
+        .analyze(&Restrictions::default(), &|| false, &mut ())
+        .unwrap();
     assert_ne!(player.net_komi(), TurnKomi::TRAINED);
 }
 
@@ -436,7 +444,9 @@ impl PlainEngine {
             ..search::Settings::default()
         };
         let task = search::Task::visits(visits);
-        self.search.run(&root, &self.judge, &settings, &task);
+        self.search
+            .run(&root, &self.judge, &settings, &task)
+            .unwrap();
         self.search.snapshot()
     }
 }

@@ -28,7 +28,9 @@ fn options(visits: u64) -> Options {
 }
 
 fn generate(player: &mut Player, color: Color) -> std::sync::Arc<go_player::Thought> {
-    player.generate(color, &Request::default(), &mut ())
+    player
+        .generate(color, &Request::default(), &mut ())
+        .unwrap()
 }
 
 fn only(color: Color, vertices: &str) -> Restrictions {
@@ -98,13 +100,15 @@ fn one_thread_and_a_seed_repeat_a_game() {
 #[test]
 fn restrictions_hold_on_a_tree_that_was_grown_without_them() {
     let mut player = player(options(50));
-    let (free, _) = player.analyze(&Restrictions::default(), &|| false, &mut ());
+    let (free, _) = player
+        .analyze(&Restrictions::default(), &|| false, &mut ())
+        .unwrap();
     assert!(free.moves.len() > 2);
     let request = Request {
         restrictions: only(Color::Black, "A1 B1"),
         ..Request::default()
     };
-    let thought = player.generate(Color::Black, &request, &mut ());
+    let thought = player.generate(Color::Black, &request, &mut ()).unwrap();
     assert!(
         thought
             .snapshot
@@ -125,7 +129,7 @@ fn with_every_move_forbidden_it_passes() {
         restrictions: only(Color::Black, ""),
         ..Request::default()
     };
-    let thought = player.generate(Color::Black, &request, &mut ());
+    let thought = player.generate(Color::Black, &request, &mut ()).unwrap();
     assert_eq!(thought.decision, Decision::Move(Move::Pass));
 }
 
@@ -137,7 +141,9 @@ fn an_analysis_without_limits_ends_when_it_is_interrupted() {
     });
     let asked = AtomicUsize::new(0);
     let interrupted = || asked.fetch_add(1, Ordering::Relaxed) > 3;
-    let (snapshot, report) = player.analyze(&Restrictions::default(), &interrupted, &mut ());
+    let (snapshot, report) = player
+        .analyze(&Restrictions::default(), &interrupted, &mut ())
+        .unwrap();
     assert!(report.visits >= 1);
     assert!(!snapshot.moves.is_empty());
 }
@@ -150,7 +156,7 @@ fn only_saying_a_move_leaves_everything_as_it_was() {
         only_say: true,
         ..Request::default()
     };
-    let thought = player.generate(Color::White, &request, &mut ());
+    let thought = player.generate(Color::White, &request, &mut ()).unwrap();
     assert!(matches!(thought.decision, Decision::Move(_)));
     assert_eq!(player.game().move_number(), 0);
     assert_eq!(player.game().to_move(), Color::Black);
@@ -194,9 +200,9 @@ fn a_finished_game_is_answered_with_a_pass_and_cleanup_plays_on() {
         cleanup,
         ..Request::default()
     };
-    let over = player.generate(Color::White, &say(false), &mut ());
+    let over = player.generate(Color::White, &say(false), &mut ()).unwrap();
     assert_eq!(over.decision, Decision::Move(Move::Pass));
-    let cleanup = player.generate(Color::White, &say(true), &mut ());
+    let cleanup = player.generate(Color::White, &say(true), &mut ()).unwrap();
     assert_ne!(cleanup.decision, Decision::Move(Move::Pass));
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use go_player::{Guarded, Observer, Player, Preparation, View};
+use go_player::{EvaluateError, Guarded, Observer, Player, Preparation, View};
 
 use crate::{
     commands::{self, Command},
@@ -66,6 +66,12 @@ impl Outputs {
         let _ = self.remarks.write_all(text.as_bytes());
         let _ = self.remarks.flush();
         self.log(text);
+    }
+
+    /// Says why a search ended in the middle of an answer that is printed in parts.
+    pub(crate) fn remark_failure(&mut self, error: &EvaluateError) -> io::Result<()> {
+        self.remark(&format!("the search failed: {error}\n"));
+        Ok(())
     }
 
     fn log(&mut self, text: &str) {
@@ -202,8 +208,12 @@ impl Engine {
     fn ponder(&mut self) {
         let input = self.input.clone();
         let mut remarks = KomiRemarks(&mut self.outputs);
-        self.player
+        let pondered = self
+            .player
             .ponder(&move || input.is_pending(), &mut remarks);
+        if let Err(error) = pondered {
+            self.outputs.remark(&format!("pondering failed: {error}\n"));
+        }
     }
 
     fn print(&mut self, request: &Request, answer: &Result<String, String>) -> io::Result<()> {

@@ -21,7 +21,10 @@ use go_player::{
 };
 use net::leela::{ConvRows, LeelaNetwork, TextStyle};
 use rand::{RngExt, SeedableRng};
-use search::{Evaluate, Evaluation, Fpu, FpuBase, Puct, Rule, Search, SearchRng, Settings, Task};
+use search::{
+    Evaluate, EvaluateError, Evaluation, Fpu, FpuBase, Puct, Rule, Search, SearchRng, Settings,
+    Task,
+};
 use support::{Program, leelaz, start_leelaz};
 
 const SIZE: BoardSize = BoardSize::NINETEEN;
@@ -136,7 +139,7 @@ impl Evaluate<Position> for ForgetsHistory {
         leaves: &[Position],
         _rng: &mut SearchRng,
         evaluations: &mut Vec<Evaluation<Move>>,
-    ) {
+    ) -> Result<(), EvaluateError> {
         for leaf in leaves {
             let board = leaf.board();
             let key = (
@@ -157,8 +160,10 @@ impl Evaluate<Position> for ForgetsHistory {
                     Color::White => 1.0 - winrate,
                 }),
                 priors: candidates(leaf, &opinion),
+                outlook: (),
             });
         }
+        Ok(())
     }
 }
 
@@ -183,7 +188,9 @@ fn our_visits(judge: &ForgetsHistory, game: &Game, visits: u64) -> (BTreeMap<Str
         ..Settings::default()
     };
     let search = Search::new(1);
-    search.run(&position, judge, &settings, &Task::visits(visits));
+    search
+        .run(&position, judge, &settings, &Task::visits(visits))
+        .unwrap();
     let snapshot = search.snapshot();
     let visited = snapshot.moves.iter().filter(|entry| entry.visits > 0);
     let visits = visited

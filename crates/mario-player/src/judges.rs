@@ -2,7 +2,7 @@
 
 use mario::{Pill, boxes, flood};
 use rand::RngExt;
-use search::{Evaluate, Evaluation, Game, SearchRng, Turn};
+use search::{Evaluate, EvaluateError, Evaluation, Game, SearchRng, Turn};
 
 use crate::heuristic::{LOST, WON, Weights};
 use crate::position::{Move, Position};
@@ -17,7 +17,7 @@ impl Evaluate<Position> for RandomGames {
         leaves: &[Position],
         rng: &mut SearchRng,
         evaluations: &mut Vec<Evaluation<Move>>,
-    ) {
+    ) -> Result<(), EvaluateError> {
         for leaf in leaves {
             let value = random_game(leaf.clone(), rng);
             let mut priors = Vec::new();
@@ -28,8 +28,10 @@ impl Evaluate<Position> for RandomGames {
             evaluations.push(Evaluation {
                 value: Some(value),
                 priors,
+                outlook: (),
             });
         }
+        Ok(())
     }
 }
 
@@ -83,13 +85,14 @@ impl Evaluate<Position> for Scores<'_> {
         leaves: &[Position],
         _rng: &mut SearchRng,
         evaluations: &mut Vec<Evaluation<Move>>,
-    ) {
+    ) -> Result<(), EvaluateError> {
         for leaf in leaves {
             let Some(pill) = leaf.pill() else {
                 let value = self.value(self.weights.score(leaf.board()));
                 evaluations.push(Evaluation {
                     value: Some(value),
                     priors: Vec::new(),
+                    outlook: (),
                 });
                 continue;
             };
@@ -109,7 +112,9 @@ impl Evaluate<Position> for Scores<'_> {
             evaluations.push(Evaluation {
                 value: Some(value),
                 priors,
+                outlook: (),
             });
         }
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use mario::{Pill, Placement, flood};
 use net::evaluator::Evaluator;
-use search::{Evaluate, Evaluation, SearchRng};
+use search::{Evaluate, EvaluateError, Evaluation, SearchRng};
 
 use crate::network::{CLEARED, DURATION, INPUT, MOVES, MOVES_LEN, NetworkError, WON};
 use crate::planes::{INPUT_LEN, write_planes};
@@ -112,7 +112,7 @@ impl<E: Evaluator> Evaluate<Position> for NetJudge<E> {
         leaves: &[Position],
         _rng: &mut SearchRng,
         evaluations: &mut Vec<Evaluation<Move>>,
-    ) {
+    ) -> Result<(), EvaluateError> {
         // Chance passes straight through in this search, so every leaf has its pill.
         let positions: Vec<(mario::Board, Pill)> = leaves
             .iter()
@@ -133,8 +133,10 @@ impl<E: Evaluator> Evaluate<Position> for NetJudge<E> {
             evaluations.push(Evaluation {
                 value: Some(value.clamp(0.0, 1.0)),
                 priors,
+                outlook: (),
             });
         }
+        Ok(())
     }
 }
 

@@ -167,6 +167,7 @@ impl Position {
 
 impl Game for Position {
     type Move = Move;
+    type Outlook = ();
 
     fn turn(&self) -> Turn {
         match self.ending() {

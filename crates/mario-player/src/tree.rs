@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use mario::{Placement, flood};
 use search::{
-    ChanceLeaf, ChanceRule, EarlyStop, Evaluate, Poll, Progress, Puct, Rule, Search, Settings, Task,
+    ChanceLeaf, ChanceRule, EarlyStop, Evaluate, EvaluateError, Poll, Progress, Puct, Rule, Search,
+    SearchReport, Settings, Task,
 };
 
 use crate::clock::Clock;
@@ -40,7 +41,7 @@ pub(crate) fn think<E: Evaluate<Position>>(
     match budget {
         Budget::Playouts(playouts) => {
             let task = Task::playouts(playouts).stopping_early(early_stop);
-            search.run(root, judge, settings, &task).playouts
+            playouts_of(search.run(root, judge, settings, &task))
         }
         Budget::Time(limit, clock) => {
             let stopwatch = clock.start();
@@ -55,9 +56,20 @@ pub(crate) fn think<E: Evaluate<Position>>(
             let task = Task::default()
                 .watched_by(&watch)
                 .stopping_early(early_stop);
-            search.run(root, judge, settings, &task).playouts
+            playouts_of(search.run(root, judge, settings, &task))
         }
     }
+}
+
+/// The playouts of a search.
+///
+/// # Panics
+///
+/// If positions could not be evaluated.
+fn playouts_of(result: Result<SearchReport, EvaluateError>) -> u64 {
+    result
+        .unwrap_or_else(|error| panic!("the search failed: {error}"))
+        .playouts
 }
 
 /// Playouts the rest of the time is good for, at the pace so far. A tree gets deeper as it grows, so this is rather too

@@ -4,7 +4,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use search::{Evaluate, Evaluation, Game, Search, SearchRng, Settings, Side, Task, Turn};
+use search::{
+    Evaluate, EvaluateError, Evaluation, Game, Search, SearchRng, Settings, Side, Task, Turn,
+};
 
 const PLAYOUTS: u64 = 4000;
 
@@ -20,6 +22,7 @@ struct Endless {
 
 impl Game for Endless {
     type Move = u16;
+    type Outlook = ();
 
     fn turn(&self) -> Turn {
         match self.plies % 2 {
@@ -64,7 +67,7 @@ impl Evaluate<Endless> for Costing {
         leaves: &[Endless],
         _rng: &mut SearchRng,
         evaluations: &mut Vec<Evaluation<u16>>,
-    ) {
+    ) -> Result<(), EvaluateError> {
         let start = Instant::now();
         for leaf in leaves {
             let unit =
@@ -72,6 +75,7 @@ impl Evaluate<Endless> for Costing {
             evaluations.push(Evaluation {
                 value: Some(f64::from(unit(0xABCD)) / f64::from(1 << 24)),
                 priors: (0..WIDTH).map(|mv| (mv, unit(u64::from(mv)))).collect(),
+                outlook: (),
             });
         }
         let leaves = leaves.len() as u32;
@@ -84,6 +88,7 @@ impl Evaluate<Endless> for Costing {
                 }
             }
         }
+        Ok(())
     }
 }
 
@@ -118,7 +123,11 @@ fn playouts(criterion: &mut Criterion) {
                 bencher.iter(|| {
                     let search = Search::new(1);
                     let task = Task::playouts(playouts);
-                    black_box(search.run(&Endless::default(), &evaluator, &settings, &task))
+                    black_box(
+                        search
+                            .run(&Endless::default(), &evaluator, &settings, &task)
+                            .unwrap(),
+                    )
                 });
             });
         }

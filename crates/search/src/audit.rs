@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use crate::game::Game;
 use crate::node::{Arena, Child, Kind, NodeId};
 use crate::settings::{
-    ChanceLeaf, ChanceRule, Dirichlet, Gumbel, Puct, Rule, Settings, Sigma, Untrusted,
+    ChanceLeaf, ChanceRule, Dirichlet, Gumbel, Puct, Rule, Settings, Sigma, Untrusted, UtilityPuct,
 };
 use crate::task::{EarlyStop, Restrict, Task};
 use crate::tree::Tree;
-use crate::{Evaluate, Evaluation, Rollout, Search, SearchRng, Side};
+use crate::{Evaluate, EvaluateError, Evaluation, Rollout, Search, SearchRng, Side};
 
 #[path = "../tests/toys/mod.rs"]
 mod toys;
@@ -26,11 +26,17 @@ fn audit<G: Game>(tree: &Tree<G>, own_visit: Option<u32>) {
     }
 }
 
-fn audit_below<M>(arena: &Arena<M>, id: NodeId, own_visit: Option<u32>) {
+fn audit_below<M, O: crate::Outlook>(arena: &Arena<M, O>, id: NodeId, own_visit: Option<u32>) {
     let node = &arena[id];
     assert_eq!(node.in_flight, 0, "a simulation was left behind");
     assert_ne!(node.kind, Kind::Expanding, "a leaf stayed claimed");
     assert!((0.0..=1.0).contains(&node.mean()));
+    if let Some(books) = &node.books {
+        let average = &books.average;
+        assert!((0.0..=1.0).contains(&average.value));
+        assert!(average.utility.abs() <= 1.0 + 1e-9, "{average:?}");
+        assert!(average.weight >= 0.0 && average.weight.is_finite());
+    }
     let mut below = 0;
     let mut last_prior = f32::INFINITY;
     let mut any_invalid = false;
@@ -65,13 +71,14 @@ impl Evaluate<Endless> for Doubtful {
         leaves: &[Endless],
         rng: &mut SearchRng,
         evaluations: &mut Vec<Evaluation<u16>>,
-    ) {
-        Hashed.evaluate(leaves, rng, evaluations);
+    ) -> Result<(), EvaluateError> {
+        Hashed.evaluate(leaves, rng, evaluations)?;
         for (leaf, evaluation) in leaves.iter().zip(evaluations) {
             if leaf.played.len() % 3 == 2 {
                 evaluation.value = None;
             }
         }
+        Ok(())
     }
 }
 
@@ -96,6 +103,7 @@ fn settings() -> impl Strategy<Value = Settings> {
         Just(Rule::Puct(Puct::default())),
         Just(Rule::Ucb1 { exploration: 2.0 }),
         Just(Rule::Improved(Sigma::default())),
+        Just(Rule::Utility(UtilityPuct::default())),
     ];
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let sizes = (1usize..5, 1usize..9, 0u32..4, 60_000usize..600_000);
@@ -146,9 +154,9 @@ proptest! {
             let early_stop = EarlyStop { prune: undo, stop: doubtful };
             let task = Task::playouts(playouts).restricted_by(&avoid).stopping_early(early_stop);
             let report = if doubtful {
-                search.run(&state, &Doubtful, settings, &task)
+                search.run(&state, &Doubtful, settings, &task).unwrap()
             } else {
-                search.run(&state, &Hashed, settings, &task)
+                search.run(&state, &Hashed, settings, &task).unwrap()
             };
             prop_assert!(report.playouts <= playouts);
             audit(&search.tree(), None);
@@ -164,17 +172,17 @@ proptest! {
     #[test]
     fn visits_add_up_in_every_node(settings in settings(), playouts in 1u64..1500) {
         let search = Search::new(2);
-        search.run(&Endless::new(9), &Hashed, &settings, &Task::playouts(playouts));
+        search.run(&Endless::new(9), &Hashed, &settings, &Task::playouts(playouts)).unwrap();
         audit(&search.tree(), Some(1));
 
         let search = Search::new(2);
         let mut nim = Nim::new(&[3, 2, 2]);
         nim.forbidden = vec![vec![1, 1, 2], vec![0, 2, 0], vec![3, 0, 0]];
-        search.run(&nim, &Rollout, &settings, &Task::playouts(playouts));
+        search.run(&nim, &Rollout, &settings, &Task::playouts(playouts)).unwrap();
         audit(&search.tree(), Some(1));
 
         let search = Search::new(2);
-        search.run(&PushYourLuck::at(1), &Rollout, &settings, &Task::playouts(playouts));
+        search.run(&PushYourLuck::at(1), &Rollout, &settings, &Task::playouts(playouts)).unwrap();
         audit(&search.tree(), Some(1));
     }
 }

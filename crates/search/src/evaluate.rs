@@ -1,15 +1,18 @@
 //! The second door: judging leaves, and two judges that need no network.
 
+use std::{error::Error, fmt, sync::Arc};
+
 use rand::RngExt;
 
 use crate::game::{Game, Turn};
+use crate::outlook::Outlook;
 
 /// The random generator handed to evaluators: seeded, one a worker.
 pub type SearchRng = rand_xoshiro::Xoshiro256PlusPlus;
 
 /// What an evaluator says about one position.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Evaluation<M> {
+pub struct Evaluation<M, O = ()> {
     /// Value for [`Side::First`](crate::Side::First) in `0.0..=1.0`, or
     /// `None` if the evaluator cannot vouch for a value here; see
     /// [`Untrusted`](crate::Untrusted).
@@ -18,7 +21,41 @@ pub struct Evaluation<M> {
     /// their sum (all equal if the sum vanishes) and sorts them; equal priors
     /// stay in the order given. Ignored at chance positions.
     pub priors: Vec<(M, f32)>,
+    /// What else it says.
+    pub outlook: O,
 }
+
+/// Why positions could not be evaluated. It ends the search, and its text is for the user.
+#[derive(Clone, Debug)]
+pub struct EvaluateError(Arc<dyn Error + Send + Sync>);
+
+impl EvaluateError {
+    /// From whatever went wrong.
+    pub fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> EvaluateError {
+        EvaluateError(cause.into().into())
+    }
+}
+
+impl fmt::Display for EvaluateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for EvaluateError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source()
+    }
+}
+
+/// The evaluations of a game's positions.
+pub type Evaluations<G> = Vec<Evaluation<<G as Game>::Move, <G as Game>::Outlook>>;
+
+/// The averages of a game's outlooks.
+pub type MeansOf<G> = <<G as Game>::Outlook as Outlook>::Means;
+
+/// What a game's search maximises under [`Rule::Utility`](crate::Rule::Utility).
+pub type UtilityOf<G> = <<G as Game>::Outlook as Outlook>::Utility;
 
 /// Judges batches of leaves. Runs on several threads at once, no lock held.
 pub trait Evaluate<G: Game>: Sync {
@@ -31,8 +68,14 @@ pub trait Evaluate<G: Game>: Sync {
         &self,
         leaves: &[G],
         rng: &mut SearchRng,
-        evaluations: &mut Vec<Evaluation<G::Move>>,
-    );
+        evaluations: &mut Evaluations<G>,
+    ) -> Result<(), EvaluateError>;
+
+    /// What a run from `root` maximises under [`Rule::Utility`](crate::Rule::Utility). `means` are those of the
+    /// tree that was kept, or of the root's own evaluation.
+    fn utility(&self, _root: &G, _means: &MeansOf<G>) -> UtilityOf<G> {
+        UtilityOf::<G>::default()
+    }
 }
 
 impl<G: Game, E: Evaluate<G> + ?Sized> Evaluate<G> for &E {
@@ -40,9 +83,13 @@ impl<G: Game, E: Evaluate<G> + ?Sized> Evaluate<G> for &E {
         &self,
         leaves: &[G],
         rng: &mut SearchRng,
-        evaluations: &mut Vec<Evaluation<G::Move>>,
-    ) {
-        (**self).evaluate(leaves, rng, evaluations);
+        evaluations: &mut Evaluations<G>,
+    ) -> Result<(), EvaluateError> {
+        (**self).evaluate(leaves, rng, evaluations)
+    }
+
+    fn utility(&self, root: &G, means: &MeansOf<G>) -> UtilityOf<G> {
+        (**self).utility(root, means)
     }
 }
 
@@ -55,14 +102,16 @@ impl<G: Game> Evaluate<G> for Uniform {
         &self,
         leaves: &[G],
         _rng: &mut SearchRng,
-        evaluations: &mut Vec<Evaluation<G::Move>>,
-    ) {
+        evaluations: &mut Evaluations<G>,
+    ) -> Result<(), EvaluateError> {
         for leaf in leaves {
             evaluations.push(Evaluation {
                 value: Some(0.5),
                 priors: uniform_priors(leaf),
+                outlook: G::Outlook::default(),
             });
         }
+        Ok(())
     }
 }
 
@@ -76,14 +125,16 @@ impl<G: Game> Evaluate<G> for Rollout {
         &self,
         leaves: &[G],
         rng: &mut SearchRng,
-        evaluations: &mut Vec<Evaluation<G::Move>>,
-    ) {
+        evaluations: &mut Evaluations<G>,
+    ) -> Result<(), EvaluateError> {
         for leaf in leaves {
             evaluations.push(Evaluation {
                 value: Some(rollout(leaf.clone(), rng)),
                 priors: uniform_priors(leaf),
+                outlook: G::Outlook::default(),
             });
         }
+        Ok(())
     }
 }
 

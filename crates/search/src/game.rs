@@ -2,6 +2,8 @@
 
 use std::fmt::Debug;
 
+use crate::outlook::Outlook;
+
 /// One of at most two players. Single-player games only use `First`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
@@ -52,6 +54,9 @@ pub trait Game: Clone + Send + Sync {
     /// A move or a chance outcome: small, opaque to the search.
     type Move: Copy + Eq + Debug + Send + Sync;
 
+    /// What evaluators say of a position beyond value and priors; `()` for nothing.
+    type Outlook: Outlook;
+
     /// Who decides here, or how the game ended.
     fn turn(&self) -> Turn;
 
@@ -73,6 +78,11 @@ pub trait Game: Clone + Send + Sync {
     /// counted, and the move is never tried again.
     fn is_valid(&self) -> bool {
         true
+    }
+
+    /// What is known of a finished game beyond its value: a final score, say.
+    fn final_outlook(&self) -> Self::Outlook {
+        Self::Outlook::default()
     }
 
     /// The moves and outcomes that lead from `earlier` to this position: an

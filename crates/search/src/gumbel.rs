@@ -219,6 +219,7 @@ impl<'a> Completed<'a> {
 mod tests {
     use super::*;
     use crate::game::Side;
+    use crate::select::NodeBooks;
 
     #[test]
     fn halving_spends_exactly_the_simulations_and_halves_the_field() {
@@ -244,13 +245,9 @@ mod tests {
 
     fn candidate(edge: usize, prior: f64, visits: u32, mean: f64) -> Candidate {
         Candidate {
-            edge,
-            prior,
             visits,
-            in_flight: 0,
             value_sum: mean * f64::from(visits),
-            expanding: false,
-            open: true,
+            ..Candidate::untried(edge, prior)
         }
     }
 
@@ -261,6 +258,13 @@ mod tests {
         evaluation: 0.4,
         is_root: true,
         virtual_loss: 0,
+        books: NodeBooks {
+            weight: 0.0,
+            utility: 0.0,
+            utility_square: 0.0,
+            own_utility: 0.0,
+            radius: 1.0,
+        },
     };
 
     #[test]

@@ -17,6 +17,7 @@
 //!
 //! impl Game for Race {
 //!     type Move = u8;
+//!     type Outlook = ();
 //!
 //!     fn turn(&self) -> Turn {
 //!         let first_moves = self.said.len() % 2 == 0;
@@ -42,19 +43,21 @@
 //!
 //! let search = Search::new(42);
 //! let start = Race { said: vec![] };
-//! let report = search.run(&start, &Rollout, &Settings::default(), &Task::visits(400));
+//! let report = search.run(&start, &Rollout, &Settings::default(), &Task::visits(400))?;
 //! assert_eq!(report.visits, 400);
 //! // One, four, seven, ten: these keep the opponent from ever saying ten.
 //! assert_eq!(search.snapshot().best(), Some(1));
+//! # Ok::<(), search::EvaluateError>(())
 //! ```
 //!
 //! In reading order:
 //!
-//! - `game`, `evaluate`: the two doors.
+//! - `game`, `evaluate`: the two doors; `outlook`: what else a network says.
 //! - `settings`, `task`: what is constant, and what one run is told.
 //! - `tree_search`: the public face; `worker`: one thread of it.
 //! - `tree`, `node`, `root`, `run`: what the lock guards.
-//! - `select`, `gumbel`: the formulas; `rank`, `student`: the choice.
+//! - `select`, `gumbel`, `utility`: the formulas; `books`: averages over
+//!   weights; `rank`, `student`: the choice.
 //!
 //! One lock guards the whole tree. It is held for a walk down or a backup,
 //! a few microseconds each, and never while a move is played or a position
@@ -68,10 +71,12 @@ extern crate self as search;
 
 #[cfg(test)]
 mod audit;
+mod books;
 mod evaluate;
 mod game;
 mod gumbel;
 mod node;
+mod outlook;
 mod rank;
 mod root;
 mod run;
@@ -81,14 +86,19 @@ mod student;
 mod task;
 mod tree;
 mod tree_search;
+mod utility;
 mod worker;
 
-pub use evaluate::{Evaluate, Evaluation, Rollout, SearchRng, Uniform};
+pub use evaluate::{
+    Evaluate, EvaluateError, Evaluation, Evaluations, MeansOf, Rollout, SearchRng, Uniform,
+    UtilityOf,
+};
 pub use game::{Game, Side, Turn};
-pub use rank::{RootMove, Snapshot, TreeShape, draw_by_visits};
+pub use outlook::{Means, Outlook, Utility};
+pub use rank::{RootMove, Snapshot, TreeShape, Weighed, draw_by_visits};
 pub use settings::{
     ChanceLeaf, ChanceRule, Dirichlet, Fpu, FpuBase, Gumbel, Lcb, Puct, Rule, Settings, Sigma,
-    Untrusted,
+    Untrusted, UtilityPuct, Weighing,
 };
 pub use task::{
     Control, EarlyStop, Poll, Progress, Restrict, SearchReport, StopMode, StopReason, Task,

@@ -7,7 +7,9 @@
 
 use std::ops::{Index, IndexMut};
 
+use crate::books::Books;
 use crate::game::Side;
+use crate::outlook::Outlook;
 
 /// Welford sum of a new node: keeps the variance of a node with few, equal
 /// values above zero (Leela Zero's constant).
@@ -89,7 +91,7 @@ pub(crate) enum Kind {
 
 /// Statistics and edges.
 #[derive(Debug)]
-pub(crate) struct Node<M> {
+pub(crate) struct Node<M, O: Outlook> {
     /// Sum of values for `Side::First`.
     pub value_sum: f64,
     /// Running sum of squared deviations (Welford).
@@ -97,6 +99,8 @@ pub(crate) struct Node<M> {
     /// The evaluator's value, or the result of a finished game.
     pub evaluation: f64,
     pub edges: Box<[Edge<M>]>,
+    /// Kept under `Rule::Utility` only.
+    pub books: Option<Box<Books<O>>>,
     pub visits: u32,
     /// Edges from here on were never tried.
     pub tried: u32,
@@ -109,13 +113,14 @@ pub(crate) struct Node<M> {
     pub checked: bool,
 }
 
-impl<M> Node<M> {
+impl<M, O: Outlook> Node<M, O> {
     fn new() -> Self {
         Node {
             value_sum: 0.0,
             squared_difference: INITIAL_SQUARED_DIFFERENCE,
             evaluation: 0.5,
             edges: Box::default(),
+            books: None,
             visits: 0,
             tried: 0,
             in_flight: 0,
@@ -156,30 +161,31 @@ impl<M> Node<M> {
 
 /// All nodes of a tree, within a limit of bytes.
 #[derive(Debug)]
-pub(crate) struct Arena<M> {
-    chunks: Vec<Vec<Node<M>>>,
+pub(crate) struct Arena<M, O: Outlook> {
+    chunks: Vec<Vec<Node<M, O>>>,
     free: Vec<NodeId>,
+    /// Bytes of edges and books.
     edge_bytes: usize,
     limit_bytes: usize,
 }
 
-impl<M> Index<NodeId> for Arena<M> {
-    type Output = Node<M>;
+impl<M, O: Outlook> Index<NodeId> for Arena<M, O> {
+    type Output = Node<M, O>;
 
-    fn index(&self, id: NodeId) -> &Node<M> {
+    fn index(&self, id: NodeId) -> &Node<M, O> {
         let index = id.0 as usize;
         &self.chunks[index / CHUNK_NODES][index % CHUNK_NODES]
     }
 }
 
-impl<M> IndexMut<NodeId> for Arena<M> {
-    fn index_mut(&mut self, id: NodeId) -> &mut Node<M> {
+impl<M, O: Outlook> IndexMut<NodeId> for Arena<M, O> {
+    fn index_mut(&mut self, id: NodeId) -> &mut Node<M, O> {
         let index = id.0 as usize;
         &mut self.chunks[index / CHUNK_NODES][index % CHUNK_NODES]
     }
 }
 
-impl<M> Arena<M> {
+impl<M, O: Outlook> Arena<M, O> {
     pub fn new(limit_bytes: usize) -> Self {
         Arena {
             chunks: Vec::new(),
@@ -231,9 +237,17 @@ impl<M> Arena<M> {
         self[id].edges = edges.into_boxed_slice();
     }
 
+    /// Gives a node its books. They are small beside its edges, so there is always room for them.
+    pub fn set_books(&mut self, id: NodeId, books: Books<O>) {
+        self.edge_bytes -= Self::bytes_of_books(&self[id].books);
+        self[id].books = Some(Box::new(books));
+        self.edge_bytes += Self::bytes_of_books(&self[id].books);
+    }
+
     /// Forgets a node; its children are the caller's business.
     pub fn remove(&mut self, id: NodeId) {
         self.edge_bytes -= Self::bytes_of_edges(self[id].edges.len());
+        self.edge_bytes -= Self::bytes_of_books(&self[id].books);
         self[id] = Node::new();
         self.free.push(id);
     }
@@ -274,7 +288,7 @@ impl<M> Arena<M> {
 
     /// Share of the limit in use, unused nodes left out.
     pub fn fill(&self) -> f64 {
-        let unused = self.free.len() * size_of::<Node<M>>();
+        let unused = self.free.len() * size_of::<Node<M, O>>();
         (self.bytes() - unused) as f64 / self.limit_bytes.max(1) as f64
     }
 
@@ -302,7 +316,13 @@ impl<M> Arena<M> {
     }
 
     fn chunk_bytes() -> usize {
-        CHUNK_NODES * (size_of::<Node<M>>() + size_of::<NodeId>())
+        CHUNK_NODES * (size_of::<Node<M, O>>() + size_of::<NodeId>())
+    }
+
+    fn bytes_of_books(books: &Option<Box<Books<O>>>) -> usize {
+        books.as_ref().map_or(0, |books| {
+            size_of::<Books<O>>() + books.own.heap_bytes() + ALLOCATION_OVERHEAD_BYTES
+        })
     }
 
     fn bytes_of_edges(edges: usize) -> usize {
@@ -320,7 +340,7 @@ mod tests {
     #[test]
     fn welford_agrees_with_two_passes() {
         let values = [0.1, 0.9, 0.4, 0.4, 0.75, 0.0, 1.0];
-        let mut node = Node::<u8>::new();
+        let mut node = Node::<u8, ()>::new();
         for value in values {
             node.update(value);
         }
@@ -333,7 +353,7 @@ mod tests {
 
     #[test]
     fn variance_needs_two_visits() {
-        let mut node = Node::<u8>::new();
+        let mut node = Node::<u8, ()>::new();
         assert_eq!(node.variance(), None);
         node.update(0.5);
         assert_eq!(node.variance(), None);
@@ -344,7 +364,7 @@ mod tests {
     #[test]
     fn the_arena_never_passes_its_limit() {
         let limit = 200_000;
-        let mut arena = Arena::<u16>::new(limit);
+        let mut arena = Arena::<u16, ()>::new(limit);
         let mut added = 0;
         while let Some(id) = arena.add() {
             added += 1;
@@ -358,7 +378,7 @@ mod tests {
 
     #[test]
     fn retaining_a_subtree_frees_the_rest_for_reuse() {
-        let mut arena = Arena::<u16>::new(1 << 20);
+        let mut arena = Arena::<u16, ()>::new(1 << 20);
         let root = arena.add().unwrap();
         let child = arena.add().unwrap();
         let orphan = arena.add().unwrap();

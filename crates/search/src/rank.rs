@@ -1,19 +1,21 @@
 //! Root statistics, the order of moves, and the choice among them.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use rand::RngExt;
 
 use crate::evaluate::SearchRng;
 use crate::game::Side;
-use crate::settings::Lcb;
+use crate::settings::{Lcb, UtilityPuct};
+use crate::student::StudentTable;
 
 /// Fewest visits a bound is compared at.
 const LCB_MIN_VISITS: f64 = 2.0;
 
 /// One root move. Values are for the side to move.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RootMove<M> {
+pub struct RootMove<M, X = ()> {
     /// The move.
     pub mv: M,
     /// Simulations that took it.
@@ -28,11 +30,33 @@ pub struct RootMove<M> {
     pub order: usize,
     /// The line expected, this move first.
     pub pv: Vec<M>,
+    /// Visits of each position of that line.
+    pub pv_visits: Vec<u32>,
+    /// What [`Rule::Utility`](crate::Rule::Utility) found, if the move was
+    /// visited under it.
+    pub weighed: Option<Weighed<X>>,
+}
+
+/// What [`Rule::Utility`](crate::Rule::Utility) knows of a move or of the
+/// root. For a move, utilities are for the side to move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weighed<X> {
+    /// Mean utility.
+    pub utility: f64,
+    /// Its lower confidence bound.
+    pub utility_lcb: f64,
+    /// The weight of all evaluations below.
+    pub weight: f64,
+    /// How much speaks for the move: the order of moves follows it, and a
+    /// choice with temperature is drawn by it. 0 for the root.
+    pub play_value: f64,
+    /// The averages of what else was evaluated, for [`Side::First`].
+    pub means: X,
 }
 
 /// The root as it stands, while the search runs or after.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Snapshot<M> {
+pub struct Snapshot<M, X = ()> {
     /// Side to move, unless the root is a chance node, finished or new.
     pub side: Option<Side>,
     /// Visits of the root.
@@ -44,12 +68,15 @@ pub struct Snapshot<M> {
     /// The root's own evaluation for [`Side::First`].
     pub evaluation: f64,
     /// All moves that may be played, best first.
-    pub moves: Vec<RootMove<M>>,
+    pub moves: Vec<RootMove<M, X>>,
+    /// What [`Rule::Utility`](crate::Rule::Utility) knows of the root;
+    /// utilities are for [`Side::First`].
+    pub weighed: Option<Weighed<X>>,
     /// The move Gumbel selection settled on, if it was in use.
     pub gumbel_choice: Option<M>,
 }
 
-impl<M: Copy + Eq> Snapshot<M> {
+impl<M: Copy + Eq, X> Snapshot<M, X> {
     pub(crate) fn empty() -> Self {
         Snapshot {
             side: None,
@@ -58,6 +85,7 @@ impl<M: Copy + Eq> Snapshot<M> {
             value: 0.5,
             evaluation: 0.5,
             moves: Vec::new(),
+            weighed: None,
             gumbel_choice: None,
         }
     }
@@ -69,7 +97,7 @@ impl<M: Copy + Eq> Snapshot<M> {
     }
 
     /// The statistics of a move.
-    pub fn get(&self, mv: M) -> Option<&RootMove<M>> {
+    pub fn get(&self, mv: M) -> Option<&RootMove<M, X>> {
         self.moves.iter().find(|entry| entry.mv == mv)
     }
 }
@@ -99,6 +127,15 @@ impl TreeShape {
     }
 }
 
+/// What the order of moves depends on for a whole run.
+#[derive(Clone)]
+pub(crate) struct Ranking {
+    pub lcb: Lcb,
+    pub quantiles: Arc<StudentTable>,
+    /// Set under `Rule::Utility`.
+    pub utility: Option<UtilityPuct>,
+}
+
 /// What the order of moves depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standing {
@@ -106,6 +143,8 @@ pub(crate) struct Standing {
     pub mean: f64,
     pub lcb: Option<f64>,
     pub prior: f64,
+    /// Under `Rule::Utility`, what decides before all else.
+    pub play_value: f64,
 }
 
 /// Orders moves of one node, the better one first (`Less`).
@@ -118,6 +157,10 @@ pub(crate) fn better_first(
 ) -> impl Fn(&Standing, &Standing) -> Ordering + use<> {
     let enough = (f64::from(visits_most) * lcb.min_visit_ratio).max(LCB_MIN_VISITS);
     move |a, b| {
+        let by_value = b.play_value.total_cmp(&a.play_value);
+        if by_value.is_ne() {
+            return by_value;
+        }
         if f64::from(a.visits) > enough && f64::from(b.visits) > enough {
             let by_bound = b.lcb.partial_cmp(&a.lcb).unwrap_or(Ordering::Equal);
             if by_bound.is_ne() {
@@ -134,8 +177,8 @@ pub(crate) fn better_first(
 /// Draws one of the moves in proportion to `visits^(1/temperature)` among
 /// those with more than `min_visits` visits, and returns its index in
 /// `moves`; 0 if the first move has no more than `min_visits` itself.
-pub fn draw_by_visits<M>(
-    moves: &[RootMove<M>],
+pub fn draw_by_visits<M, X>(
+    moves: &[RootMove<M, X>],
     temperature: f64,
     min_visits: u32,
     rng: &mut SearchRng,
@@ -144,11 +187,12 @@ pub fn draw_by_visits<M>(
     if !first_eligible || temperature <= 0.0 {
         return 0;
     }
-    let eligible = |entry: &&RootMove<M>| entry.visits > min_visits;
+    let eligible = |entry: &&RootMove<M, X>| entry.visits > min_visits;
     let most = moves.iter().map(|entry| entry.visits).max().unwrap_or(1);
     // Relative to the most visited, so that no temperature overflows.
-    let weight =
-        |entry: &RootMove<M>| (f64::from(entry.visits) / f64::from(most)).powf(1.0 / temperature);
+    let weight = |entry: &RootMove<M, X>| {
+        (f64::from(entry.visits) / f64::from(most)).powf(1.0 / temperature)
+    };
     let total: f64 = moves.iter().filter(eligible).map(weight).sum();
     let mut left = rng.random::<f64>() * total;
     let mut chosen = 0;
@@ -176,6 +220,7 @@ mod tests {
             mean,
             lcb: (visits >= 2).then_some(lcb),
             prior,
+            play_value: 0.0,
         }
     }
 
@@ -225,6 +270,8 @@ mod tests {
             lcb: None,
             order,
             pv: Vec::new(),
+            pv_visits: Vec::new(),
+            weighed: None,
         };
         visits.iter().enumerate().map(entry).collect()
     }

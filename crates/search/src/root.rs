@@ -6,15 +6,20 @@
 use rand::RngExt;
 use rand_distr::Gamma;
 
+use crate::books::for_side;
+use crate::evaluate::MeansOf;
 use crate::evaluate::SearchRng;
 use crate::game::{Game, Side};
 use crate::gumbel::{self, RootGumbel};
 use crate::node::{Child, Edge, Kind, Node, NodeId};
-use crate::rank::{RootMove, Snapshot, Standing, better_first};
-use crate::settings::{Dirichlet, Lcb, Settings, Sigma};
+use crate::outlook::{Outlook, Utility};
+use crate::rank::{Ranking, RootMove, Snapshot, Standing, Weighed, better_first};
+use crate::select::Candidate;
+use crate::settings::{Rule, Settings, Sigma};
 use crate::student::StudentTable;
 use crate::task::{EarlyStop, Progress, Restrict};
 use crate::tree::Tree;
+use crate::utility::{Contender, confidence_radius, play_values, widen_priors};
 
 /// What a run overlays on the root's edges. Empty lists change nothing.
 #[derive(Debug, Default)]
@@ -49,7 +54,7 @@ impl<G: Game> Tree<G> {
     pub fn overlay(
         &mut self,
         root: NodeId,
-        noise: Option<&Dirichlet>,
+        settings: &Settings,
         restrict: Option<&dyn Restrict<G::Move>>,
         rng: &mut SearchRng,
     ) {
@@ -84,7 +89,12 @@ impl<G: Game> Tree<G> {
                 view.excluded_visits += u64::from(self.arena[child].visits);
             }
         }
-        if let Some(noise) = noise {
+        if let Rule::Utility(puct) = &settings.rule
+            && puct.wide_root_noise > 0.0
+        {
+            widen_priors(&mut view.priors, puct.wide_root_noise);
+        }
+        if let Some(noise) = &settings.noise {
             let open: Vec<usize> = (0..node.edges.len())
                 .filter(|&edge| view.allows(edge) && node.edges[edge].child() != Child::Invalid)
                 .collect();
@@ -94,6 +104,8 @@ impl<G: Game> Tree<G> {
             }
         }
         self.view = view;
+        // Moves that are not allowed count for nothing in the root's average.
+        self.weigh(root);
     }
 
     /// Expands the root with all its edges; its own value is its first visit.
@@ -102,6 +114,7 @@ impl<G: Game> Tree<G> {
         root: NodeId,
         kind: Kind,
         value: Option<f64>,
+        outlook: G::Outlook,
         edges: Vec<Edge<G::Move>>,
     ) {
         let tried = edges
@@ -119,6 +132,8 @@ impl<G: Game> Tree<G> {
                 node.update(value);
             }
         }
+        self.keep_books(root, outlook, value);
+        self.weigh(root);
     }
 
     /// Is there anything to simulate?
@@ -135,7 +150,7 @@ impl<G: Game> Tree<G> {
         Progress {
             playouts: self.run.finished,
             visits: self.root_visits(root),
-            value: self.arena[root].mean(),
+            value: self.mean_value(root),
         }
     }
 
@@ -166,12 +181,12 @@ impl<G: Game> Tree<G> {
         root: NodeId,
         playouts_left: u64,
         policy: EarlyStop,
-        quantiles: &StudentTable,
+        ranking: &Ranking,
     ) -> bool {
         let Kind::Player(side) = self.arena[root].kind else {
             return false;
         };
-        let standings: Vec<(usize, Standing)> = self.standings(root, side, quantiles);
+        let standings = self.standings(root, side, ranking);
         let visits_most = standings.iter().map(|entry| entry.1.visits).max();
         let best_bound = standings
             .iter()
@@ -193,7 +208,7 @@ impl<G: Game> Tree<G> {
 
     /// The root's statistics, best move first, each line cut to its first
     /// move; and the edge of each move.
-    pub fn snapshot(&self, lcb: &Lcb, quantiles: &StudentTable) -> (Snapshot<G::Move>, Vec<usize>) {
+    pub fn snapshot(&self, ranking: &Ranking) -> (Snapshot<G::Move, MeansOf<G>>, Vec<usize>) {
         let Some(root) = self.root() else {
             return (Snapshot::empty(), Vec::new());
         };
@@ -202,9 +217,10 @@ impl<G: Game> Tree<G> {
             Kind::Player(side) => Some(side),
             _ => None,
         };
-        let mut standings = self.standings(root, side.unwrap_or(Side::First), quantiles);
+        let mover = side.unwrap_or(Side::First);
+        let mut standings = self.standings(root, mover, ranking);
         let most = standings.iter().map(|entry| entry.1.visits).max();
-        let order = better_first(lcb, most.unwrap_or(0));
+        let order = better_first(&ranking.lcb, most.unwrap_or(0));
         standings.sort_by(|a, b| order(&a.1, &b.1));
         let root_move = |(order, (edge, standing)): (usize, &(usize, Standing))| RootMove {
             mv: node.edges[*edge].mv,
@@ -214,17 +230,91 @@ impl<G: Game> Tree<G> {
             lcb: standing.lcb,
             order,
             pv: vec![node.edges[*edge].mv],
+            pv_visits: vec![standing.visits],
+            weighed: match node.edges[*edge].child() {
+                Child::Node(child) if standing.visits > 0 => {
+                    self.weighed(child, mover, standing.play_value, ranking)
+                }
+                _ => None,
+            },
         };
+        let weighed = self.weighed(root, Side::First, 0.0, ranking);
         let snapshot = Snapshot {
             side,
             visits: self.root_visits(root),
             playouts: self.run.finished,
-            value: node.mean(),
+            value: self.mean_value(root),
             evaluation: node.evaluation,
             moves: standings.iter().enumerate().map(root_move).collect(),
+            weighed,
             gumbel_choice: side.and_then(|side| self.gumbel_choice(root, side)),
         };
         (snapshot, standings.iter().map(|entry| entry.0).collect())
+    }
+
+    /// A node's mean value for `Side::First`, weighed if it keeps books.
+    fn mean_value(&self, id: NodeId) -> f64 {
+        let node = &self.arena[id];
+        match &node.books {
+            Some(books) if books.average.weight > 0.0 => books.average.value,
+            _ => node.mean(),
+        }
+    }
+
+    fn weighed(
+        &self,
+        id: NodeId,
+        side: Side,
+        play_value: f64,
+        ranking: &Ranking,
+    ) -> Option<Weighed<MeansOf<G>>> {
+        let puct = ranking.utility.as_ref()?;
+        let average = &self.arena[id].books.as_ref()?.average;
+        let utility = for_side(side, average.utility);
+        let radius = confidence_radius(puct, average, self.utility.radius());
+        Some(Weighed {
+            utility,
+            utility_lcb: utility - radius,
+            weight: average.weight,
+            play_value,
+            means: average.means,
+        })
+    }
+
+    /// What the evaluations below a node say, each with its share of the whole: a node's own share is that of its
+    /// weight, and its children split the rest by the square of theirs. Below `smallest` shares are not divided.
+    pub fn shares(&self, id: NodeId, smallest: f64) -> Vec<(G::Outlook, f64)> {
+        let mut shares = Vec::new();
+        let mut open = vec![(id, 1.0)];
+        while let Some((id, share)) = open.pop() {
+            let node = &self.arena[id];
+            let Some(books) = &node.books else {
+                continue;
+            };
+            let below: Vec<(NodeId, f64)> = (node.edges.iter())
+                .filter_map(|edge| match edge.child() {
+                    Child::Node(child) => {
+                        let books = self.arena[child].books.as_ref()?;
+                        let weight = books.average.weight;
+                        (weight > 0.0).then_some((child, weight))
+                    }
+                    Child::Untried | Child::Invalid => None,
+                })
+                .collect();
+            let weight: f64 = below.iter().map(|entry| entry.1).sum();
+            let squares: f64 = below.iter().map(|entry| entry.1 * entry.1).sum();
+            if share < smallest || squares <= 0.0 {
+                shares.push((books.own.clone(), share));
+                continue;
+            }
+            let own = books.own_weight / (books.own_weight + weight);
+            if own > 0.0 {
+                shares.push((books.own.clone(), share * own));
+            }
+            let rest = share * (1.0 - own) / squares;
+            open.extend(below.iter().map(|&(child, w)| (child, rest * w * w)));
+        }
+        shares
     }
 
     /// The improved policy of the root.
@@ -259,12 +349,7 @@ impl<G: Game> Tree<G> {
     }
 
     /// Edge and standing of every root move that may be played.
-    fn standings(
-        &self,
-        root: NodeId,
-        side: Side,
-        quantiles: &StudentTable,
-    ) -> Vec<(usize, Standing)> {
+    fn standings(&self, root: NodeId, side: Side, ranking: &Ranking) -> Vec<(usize, Standing)> {
         let edges = self.arena[root].edges.iter().enumerate();
         let allowed = edges.filter(|(index, _)| self.view.allows(*index));
         let standings = allowed.filter_map(|(index, edge)| {
@@ -272,42 +357,47 @@ impl<G: Game> Tree<G> {
             let standing = match edge.child() {
                 Child::Invalid => return None,
                 Child::Node(child) if self.arena[child].visits > 0 => {
-                    standing(&self.arena[child], prior, side, quantiles)
+                    self.standing(child, prior, side, ranking)
                 }
                 Child::Node(_) | Child::Untried => Standing {
                     visits: 0,
                     mean: 0.0,
                     lcb: None,
                     prior,
+                    play_value: 0.0,
                 },
             };
             Some((index, standing))
         });
-        standings.collect()
+        let mut standings: Vec<(usize, Standing)> = standings.collect();
+        self.value_plays(root, side, true, ranking, &mut standings);
+        standings
     }
 
-    /// The expected line through an edge: the best visited move each time.
+    /// The expected line through an edge, the best visited move each time, with the visits of its positions.
     pub fn line_from(
         &self,
         id: NodeId,
         edge: usize,
-        lcb: &Lcb,
-        quantiles: &StudentTable,
-    ) -> Vec<G::Move> {
+        ranking: &Ranking,
+    ) -> (Vec<G::Move>, Vec<u32>) {
         let mut line = vec![self.arena[id].edges[edge].mv];
+        let mut visits = Vec::new();
         let mut child = self.arena[id].edges[edge].child();
         while let Child::Node(id) = child {
-            let Some(edge) = self.best_visited(id, lcb, quantiles) else {
+            visits.push(self.arena[id].visits);
+            let Some(edge) = self.best_visited(id, ranking) else {
                 break;
             };
             line.push(self.arena[id].edges[edge].mv);
             child = self.arena[id].edges[edge].child();
         }
-        line
+        visits.resize(line.len(), 0);
+        (line, visits)
     }
 
     /// The best visited edge of an inner node; a chance node's likeliest.
-    fn best_visited(&self, id: NodeId, lcb: &Lcb, quantiles: &StudentTable) -> Option<usize> {
+    fn best_visited(&self, id: NodeId, ranking: &Ranking) -> Option<usize> {
         let node = &self.arena[id];
         let visited = || {
             let tried = node.edges.iter().enumerate().take(node.tried as usize);
@@ -324,41 +414,95 @@ impl<G: Game> Tree<G> {
                 .find(|(_, _, child)| self.arena[*child].visits == most)
                 .map(|(index, ..)| index);
         };
-        let order = better_first(lcb, most);
-        visited()
+        let order = better_first(&ranking.lcb, most);
+        let mut standings: Vec<(usize, Standing)> = visited()
             .map(|(index, edge, child)| {
                 let prior = f64::from(edge.prior);
-                (index, standing(&self.arena[child], prior, side, quantiles))
+                (index, self.standing(child, prior, side, ranking))
             })
+            .collect();
+        self.value_plays(id, side, false, ranking, &mut standings);
+        standings
+            .into_iter()
             .min_by(|a, b| order(&a.1, &b.1))
             .map(|(index, _)| index)
     }
-}
 
-/// How a visited child stands for the side to move.
-fn standing<M>(child: &Node<M>, prior: f64, side: Side, quantiles: &StudentTable) -> Standing {
-    let mean = side.view(child.mean());
-    let lcb = child.variance().map(|variance| {
-        let deviation = (variance / f64::from(child.visits)).sqrt();
-        mean - quantiles.quantile(child.visits - 1) * deviation
-    });
-    Standing {
-        visits: child.visits,
-        mean,
-        lcb,
-        prior,
+    /// How a visited child stands for the side to move.
+    fn standing(&self, child: NodeId, prior: f64, side: Side, ranking: &Ranking) -> Standing {
+        let node = &self.arena[child];
+        let mean = side.view(self.mean_value(child));
+        let lcb = match (&ranking.utility, &node.books) {
+            (Some(puct), Some(books)) => {
+                let widest = self.utility.radius();
+                let radius = confidence_radius(puct, &books.average, widest);
+                Some(mean - 0.5 * radius / widest)
+            }
+            _ => visits_bound(node, mean, &ranking.quantiles),
+        };
+        Standing {
+            visits: node.visits,
+            mean,
+            lcb,
+            prior,
+            play_value: 0.0,
+        }
+    }
+
+    /// Under `Rule::Utility`, fills in what speaks for each move.
+    fn value_plays(
+        &self,
+        id: NodeId,
+        side: Side,
+        is_root: bool,
+        ranking: &Ranking,
+        standings: &mut [(usize, Standing)],
+    ) {
+        let Some(puct) = &ranking.utility else {
+            return;
+        };
+        let edges = &self.arena[id].edges;
+        let contender = |(edge, standing): &(usize, Standing)| {
+            let books = match edges[*edge].child() {
+                Child::Node(child) => self.arena[child].books.as_ref(),
+                Child::Untried | Child::Invalid => None,
+            };
+            let average = books.map(|books| &books.average);
+            Contender {
+                prior: standing.prior,
+                visits: standing.visits,
+                weight: average.map_or(0.0, |average| average.weight),
+                utility: average.map_or(0.0, |average| for_side(side, average.utility)),
+                radius: average.map_or(f64::INFINITY, |average| {
+                    confidence_radius(puct, average, self.utility.radius())
+                }),
+            }
+        };
+        let contenders: Vec<Contender> = standings.iter().map(contender).collect();
+        let parent = self.chooser(id, side, is_root, 0).parent();
+        let values = play_values(puct, &parent, &contenders);
+        for (entry, value) in standings.iter_mut().zip(values) {
+            entry.1.play_value = value;
+        }
     }
 }
 
-fn closed(edge: usize) -> crate::select::Candidate {
-    crate::select::Candidate {
-        edge,
-        prior: 0.0,
-        visits: 0,
-        in_flight: 0,
-        value_sum: 0.0,
-        expanding: false,
+/// The lower confidence bound of a mean of visits, once there are two.
+fn visits_bound<M, O: Outlook>(
+    child: &Node<M, O>,
+    mean: f64,
+    quantiles: &StudentTable,
+) -> Option<f64> {
+    child.variance().map(|variance| {
+        let deviation = (variance / f64::from(child.visits)).sqrt();
+        mean - quantiles.quantile(child.visits - 1) * deviation
+    })
+}
+
+fn closed(edge: usize) -> Candidate {
+    Candidate {
         open: false,
+        ..Candidate::untried(edge, 0.0)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The books of one run: what is allowed, under way and done.
 
+use crate::evaluate::EvaluateError;
 use crate::task::StopReason;
 
 /// Limits and counters of a run.
@@ -18,6 +19,8 @@ pub(crate) struct Run {
     pub depth_max: usize,
     /// Why workers should stop.
     pub stopped: Option<StopReason>,
+    /// Why evaluations failed, if they did.
+    pub failure: Option<EvaluateError>,
     /// Playouts at which contention is next looked at.
     pub next_check: u64,
 }
@@ -59,6 +62,12 @@ impl Run {
 
     pub fn release(&mut self, playouts: u64) {
         self.started -= playouts;
+    }
+
+    /// Ends the run because positions could not be evaluated.
+    pub fn fail(&mut self, error: EvaluateError) {
+        self.failure.get_or_insert(error);
+        self.stop(StopReason::Flag);
     }
 
     /// Ends the run; the first reason stands.

@@ -6,6 +6,7 @@ use crate::evaluate::SearchRng;
 use crate::game::Side;
 use crate::gumbel;
 use crate::settings::{FpuBase, Puct, Rule};
+use crate::utility::{self, Parent};
 
 /// What a formula sees of one edge.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +19,9 @@ pub(crate) struct Candidate {
     pub in_flight: u32,
     /// Sum of the child's values for `Side::First`.
     pub value_sum: f64,
+    /// Weight and mean utility for `Side::First`, under `Rule::Utility`.
+    pub weight: f64,
+    pub utility: f64,
     /// A worker is evaluating the child.
     pub expanding: bool,
     /// May be chosen; others only count towards sums.
@@ -25,6 +29,21 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
+    /// A move without a node.
+    pub fn untried(edge: usize, prior: f64) -> Candidate {
+        Candidate {
+            edge,
+            prior,
+            visits: 0,
+            in_flight: 0,
+            value_sum: 0.0,
+            weight: 0.0,
+            utility: 0.0,
+            expanding: false,
+            open: true,
+        }
+    }
+
     /// Mean for `side`, virtual losses counted as losses of that side.
     pub fn mean(&self, side: Side, virtual_loss: u32) -> f64 {
         let losses = f64::from(self.in_flight * virtual_loss);
@@ -47,14 +66,49 @@ pub(crate) struct Chooser {
     pub evaluation: f64,
     pub is_root: bool,
     pub virtual_loss: u32,
+    /// What `Rule::Utility` looks at.
+    pub books: NodeBooks,
+}
+
+/// Weight and utilities of a node for `Side::First`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct NodeBooks {
+    pub weight: f64,
+    pub utility: f64,
+    pub utility_square: f64,
+    pub own_utility: f64,
+    /// Utilities lie between minus this and this.
+    pub radius: f64,
+}
+
+impl Chooser {
+    /// The node as `Rule::Utility` sees it.
+    pub fn parent(&self) -> Parent {
+        Parent {
+            side: self.side,
+            average_utility: self.books.utility,
+            average_utility_square: self.books.utility_square,
+            weight: self.books.weight,
+            own_utility: self.books.own_utility,
+            is_root: self.is_root,
+            radius: self.books.radius,
+            virtual_loss: self.virtual_loss,
+        }
+    }
 }
 
 /// Picks an edge by the rule, `None` if none is open.
-pub(crate) fn pick(rule: &Rule, chooser: &Chooser, candidates: &[Candidate]) -> Option<usize> {
+pub(crate) fn pick(
+    rule: &Rule,
+    chooser: &Chooser,
+    candidates: &[Candidate],
+    rng: &mut SearchRng,
+) -> Option<usize> {
     match rule {
         Rule::Puct(puct) => pick_puct(puct, chooser, candidates),
         Rule::Ucb1 { exploration } => pick_ucb1(*exploration, chooser, candidates),
         Rule::Improved(sigma) => gumbel::pick_interior(sigma, chooser, candidates),
+        Rule::Utility(puct) => utility::pick(puct, &chooser.parent(), candidates, rng),
     }
 }
 
@@ -155,17 +209,18 @@ pub(crate) fn pick_sampled(candidates: &[Candidate], rng: &mut SearchRng) -> Opt
 mod tests {
     use super::*;
     use crate::settings::Fpu;
+    use rand::SeedableRng;
 
     fn candidate(edge: usize, prior: f64, visits: u32, mean: f64) -> Candidate {
         Candidate {
-            edge,
-            prior,
             visits,
-            in_flight: 0,
             value_sum: mean * f64::from(visits),
-            expanding: false,
-            open: true,
+            ..Candidate::untried(edge, prior)
         }
+    }
+
+    fn picked(rule: &Rule, chooser: &Chooser, candidates: &[Candidate]) -> Option<usize> {
+        pick(rule, chooser, candidates, &mut SearchRng::seed_from_u64(1))
     }
 
     fn chooser(side: Side, mean: f64, evaluation: f64) -> Chooser {
@@ -176,6 +231,7 @@ mod tests {
             evaluation,
             is_root: false,
             virtual_loss: 3,
+            books: NodeBooks::default(),
         }
     }
 
@@ -217,11 +273,11 @@ mod tests {
         let candidates = [candidate(0, 0.5, 5, 0.9), candidate(1, 0.5, 5, 0.2)];
         let rule = Rule::Puct(Puct::default());
         assert_eq!(
-            pick(&rule, &chooser(Side::First, 0.5, 0.5), &candidates),
+            picked(&rule, &chooser(Side::First, 0.5, 0.5), &candidates),
             Some(0)
         );
         assert_eq!(
-            pick(&rule, &chooser(Side::Second, 0.5, 0.5), &candidates),
+            picked(&rule, &chooser(Side::Second, 0.5, 0.5), &candidates),
             Some(1)
         );
     }
@@ -231,7 +287,7 @@ mod tests {
         let candidates = [candidate(0, 0.2, 0, 0.0), candidate(1, 0.8, 0, 0.0)];
         let rule = Rule::Puct(Puct::default());
         assert_eq!(
-            pick(&rule, &chooser(Side::First, 0.5, 0.5), &candidates),
+            picked(&rule, &chooser(Side::First, 0.5, 0.5), &candidates),
             Some(0)
         );
     }
@@ -256,8 +312,8 @@ mod tests {
         let rule = Rule::Puct(Puct::default());
         let chooser = chooser(Side::First, 0.5, 0.5);
         let both = [expanding, candidate(1, 0.01, 0, 0.0)];
-        assert_eq!(pick(&rule, &chooser, &both), Some(1));
-        assert_eq!(pick(&rule, &chooser, &both[..1]), Some(0));
+        assert_eq!(picked(&rule, &chooser, &both), Some(1));
+        assert_eq!(picked(&rule, &chooser, &both[..1]), Some(0));
     }
 
     #[test]
@@ -265,13 +321,13 @@ mod tests {
         let rule = Rule::Ucb1 { exploration: 2.0 };
         let chooser = chooser(Side::First, 0.5, 0.5);
         let untried = [candidate(0, 0.5, 9, 1.0), candidate(1, 0.5, 0, 0.0)];
-        assert_eq!(pick(&rule, &chooser, &untried), Some(1));
+        assert_eq!(picked(&rule, &chooser, &untried), Some(1));
         // sqrt(2 ln 20 / 16) = 0.6119, sqrt(2 ln 20 / 4) = 1.2239: a mean
         // lead of 0.6119 breaks even.
         let ahead = [candidate(0, 0.5, 16, 0.72), candidate(1, 0.5, 4, 0.1)];
-        assert_eq!(pick(&rule, &chooser, &ahead), Some(0));
+        assert_eq!(picked(&rule, &chooser, &ahead), Some(0));
         let behind = [candidate(0, 0.5, 16, 0.70), candidate(1, 0.5, 4, 0.1)];
-        assert_eq!(pick(&rule, &chooser, &behind), Some(1));
+        assert_eq!(picked(&rule, &chooser, &behind), Some(1));
     }
 
     #[test]

@@ -14,6 +14,86 @@ pub enum Rule {
     /// Follows the improved policy of Danihelka et al. (2022), equation 14:
     /// the move whose share of visits lags most behind it.
     Improved(Sigma),
+    /// KataGo's search: utilities, weights and averages over
+    /// [`Outlook`](crate::Outlook)s instead of values and visits.
+    Utility(UtilityPuct),
+}
+
+/// Constants of [`Rule::Utility`], with KataGo's values as defaults:
+/// `U + c(N) * sqrt(N + 0.01) * S * P / (1 + weight)`, where `N` is the
+/// children's weight and `S` follows the spread of the node's utility.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UtilityPuct {
+    /// `c(N) = cpuct + cpuct_log * ln((N + cpuct_base) / cpuct_base)`.
+    pub cpuct: f64,
+    /// Growth of exploration with the logarithm of the weight.
+    pub cpuct_log: f64,
+    /// The weight from which it grows.
+    pub cpuct_base: f64,
+    /// The spread of utility assumed before there are evaluations.
+    pub stdev_prior: f64,
+    /// The weight of that assumption.
+    pub stdev_prior_weight: f64,
+    /// How much exploration follows the spread: 0 not at all, 1 in proportion.
+    pub stdev_scale: f64,
+    /// What a move never tried loses of its parent's utility.
+    pub fpu_reduction: f64,
+    /// The same at the root.
+    pub root_fpu_reduction: f64,
+    /// How children count in their parent's average.
+    pub weighing: Weighing,
+    /// Makes the root look at more moves; for analysis.
+    pub wide_root_noise: f64,
+    /// Width of the lower confidence bound in standard deviations.
+    pub lcb_stdevs: f64,
+    /// The share of the reference move's weight from which a bound counts.
+    pub lcb_min_weight_ratio: f64,
+}
+
+impl Default for UtilityPuct {
+    fn default() -> Self {
+        UtilityPuct {
+            cpuct: 1.0,
+            cpuct_log: 0.45,
+            cpuct_base: 500.0,
+            stdev_prior: 0.40,
+            stdev_prior_weight: 2.0,
+            stdev_scale: 0.85,
+            fpu_reduction: 0.2,
+            root_fpu_reduction: 0.1,
+            weighing: Weighing::default(),
+            wide_root_noise: 0.0,
+            lcb_stdevs: 5.0,
+            lcb_min_weight_ratio: 0.15,
+        }
+    }
+}
+
+/// How children count in their parent's average under [`Rule::Utility`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weighing {
+    /// Whether moves lose weight that were visited more than their prior
+    /// explains and turned out worse.
+    pub noise_pruning: bool,
+    /// How much better moves count more; 0 for not at all.
+    pub value_exponent: f64,
+}
+
+impl Weighing {
+    /// Plain averages.
+    pub const NONE: Weighing = Weighing {
+        noise_pruning: false,
+        value_exponent: 0.0,
+    };
+}
+
+impl Default for Weighing {
+    fn default() -> Self {
+        Weighing {
+            noise_pruning: true,
+            value_exponent: 0.25,
+        }
+    }
 }
 
 /// Constants of `Q + cpuct * P * sqrt(n * ln(log_puct * n + log_const)) / (1 + visits)`.

@@ -3,14 +3,16 @@
 
 use std::sync::Arc;
 
-use crate::evaluate::SearchRng;
+use crate::books::{Books, Part};
+use crate::evaluate::{MeansOf, SearchRng, UtilityOf};
 use crate::game::{Game, Side};
 use crate::node::{Arena, Child, Edge, Kind, NodeId};
+use crate::outlook::Utility;
 use crate::rank::TreeShape;
 use crate::root::RootView;
 use crate::run::Run;
-use crate::select::{self, Candidate, Chooser};
-use crate::settings::{ChanceRule, Settings};
+use crate::select::{self, Candidate, Chooser, NodeBooks};
+use crate::settings::{ChanceRule, Settings, Weighing};
 use crate::task::Restrict;
 
 /// Positions whose roots are remembered; more than any game has moves.
@@ -91,7 +93,7 @@ pub(crate) struct Walk<'a, M> {
 
 /// All that the lock guards.
 pub(crate) struct Tree<G: Game> {
-    pub arena: Arena<G::Move>,
+    pub arena: Arena<G::Move, G::Outlook>,
     /// Roots of the past; the last one is the current root.
     anchors: Vec<Anchor<G>>,
     pub view: RootView,
@@ -102,7 +104,12 @@ pub(crate) struct Tree<G: Game> {
     pub epoch: u64,
     /// Workers that wait for something to be settled.
     pub waiting: usize,
+    /// Under `Rule::Utility`, how children count in averages.
+    weighing: Option<Weighing>,
+    /// What the current run maximises.
+    pub utility: UtilityOf<G>,
     candidates: Vec<Candidate>,
+    parts: Vec<Part<MeansOf<G>>>,
 }
 
 impl<G: Game> Tree<G> {
@@ -115,7 +122,10 @@ impl<G: Game> Tree<G> {
             broken: false,
             epoch: 0,
             waiting: 0,
+            weighing: None,
+            utility: UtilityOf::<G>::default(),
             candidates: Vec::new(),
+            parts: Vec::new(),
         }
     }
 
@@ -124,6 +134,94 @@ impl<G: Game> Tree<G> {
         let epoch = self.epoch + 1;
         *self = Tree::new(self.arena.limit());
         self.epoch = epoch;
+    }
+
+    /// Says whether nodes keep books, and how children count in them. A tree grown the other way is forgotten.
+    pub fn set_weighing(&mut self, weighing: Option<Weighing>) {
+        if self.weighing.is_some() != weighing.is_some() {
+            self.clear();
+        }
+        self.weighing = weighing;
+    }
+
+    /// Sets what is maximised from now on; averages below the root follow.
+    pub fn set_utility(&mut self, root: NodeId, utility: UtilityOf<G>) {
+        if self.weighing.is_none() || self.utility == utility {
+            return;
+        }
+        self.utility = utility;
+        let mut below = vec![root];
+        let mut next = 0;
+        while let Some(&id) = below.get(next) {
+            next += 1;
+            for edge in &self.arena[id].edges {
+                if let Child::Node(child) = edge.child() {
+                    below.push(child);
+                }
+            }
+        }
+        // Children come after their parents.
+        for &id in below.iter().rev() {
+            let node = &mut self.arena[id];
+            let is_over = node.kind == Kind::Over;
+            if let Some(books) = &mut node.books {
+                books.weigh(&self.utility, is_over);
+            }
+            self.weigh(id);
+        }
+    }
+
+    /// Writes an evaluation into a node's books, if it keeps any. Without a value it counts for nothing.
+    pub fn keep_books(&mut self, id: NodeId, own: G::Outlook, value: Option<f64>) {
+        if self.weighing.is_none() {
+            return;
+        }
+        let is_over = self.arena[id].kind == Kind::Over;
+        let mut books = Books::new(own, value.unwrap_or(0.5), &self.utility, is_over);
+        if value.is_none() {
+            books.own_weight = 0.0;
+        }
+        self.arena.set_books(id, books);
+    }
+
+    /// Computes a node's average from its children.
+    pub fn weigh(&mut self, id: NodeId) {
+        let Some(weighing) = self.weighing else {
+            return;
+        };
+        let mut parts = std::mem::take(&mut self.parts);
+        parts.clear();
+        let is_root = self.root() == Some(id);
+        let node = &self.arena[id];
+        let tried = node.edges.iter().enumerate().take(node.tried as usize);
+        for (index, edge) in tried {
+            let Child::Node(child) = edge.child() else {
+                continue;
+            };
+            let child = &self.arena[child];
+            if let Some(books) = child.books.as_ref().filter(|_| child.visits > 0)
+                && (!is_root || self.view.allows(index))
+            {
+                parts.push(Part {
+                    prior: f64::from(edge.prior),
+                    weight: books.average.weight,
+                    average: books.average,
+                });
+            }
+        }
+        let (kind, visits) = (node.kind, node.visits);
+        let side = match kind {
+            Kind::Player(side) => Some(side),
+            _ => None,
+        };
+        if let Some(books) = &mut self.arena[id].books {
+            match side {
+                _ if parts.is_empty() => books.settle_alone(visits),
+                Some(side) => books.settle(side, &mut parts, &weighing),
+                None => books.settle(Side::First, &mut parts, &Weighing::NONE),
+            }
+        }
+        self.parts = parts;
     }
 
     /// Sets the memory to keep to. A tree that is larger already is forgotten:
@@ -276,6 +374,11 @@ impl<G: Game> Tree<G> {
                 node.update(value);
             }
         }
+        if self.weighing.is_some() {
+            for step in simulation.path.iter().rev() {
+                self.weigh(step.node);
+            }
+        }
         let depth = simulation.path.len() - 1;
         self.run.finish(simulation.playouts(), depth);
     }
@@ -344,6 +447,21 @@ impl<G: Game> Tree<G> {
             evaluation: node.evaluation,
             is_root,
             virtual_loss,
+            books: self.node_books(id),
+        }
+    }
+
+    fn node_books(&self, id: NodeId) -> NodeBooks {
+        let Some(books) = &self.arena[id].books else {
+            return NodeBooks::default();
+        };
+        let average = &books.average;
+        NodeBooks {
+            weight: average.weight,
+            utility: average.utility,
+            utility_square: average.utility_square,
+            own_utility: books.own_utility,
+            radius: self.utility.radius(),
         }
     }
 
@@ -374,7 +492,7 @@ impl<G: Game> Tree<G> {
                         let simulation = self.run.started.saturating_sub(1);
                         gumbel.pick(&chooser, &candidates, simulation)
                     }
-                    _ => select::pick(rule, &chooser, &candidates),
+                    _ => select::pick(rule, &chooser, &candidates, rng),
                 }
             }
             _ => {
@@ -445,21 +563,16 @@ impl<G: Game> Tree<G> {
     }
 
     fn candidate(&self, index: usize, edge: &Edge<G::Move>, prior: f64) -> Option<Candidate> {
-        let untried = Candidate {
-            edge: index,
-            prior,
-            visits: 0,
-            in_flight: 0,
-            value_sum: 0.0,
-            expanding: false,
-            open: true,
-        };
+        let untried = Candidate::untried(index, prior);
         match edge.child() {
             Child::Invalid => None,
             Child::Untried => Some(untried),
             Child::Node(child) => {
                 let child = &self.arena[child];
+                let average = child.books.as_ref().map(|books| &books.average);
                 Some(Candidate {
+                    weight: average.map_or(0.0, |average| average.weight),
+                    utility: average.map_or(0.0, |average| average.utility),
                     visits: child.visits,
                     in_flight: child.in_flight,
                     value_sum: child.value_sum,

@@ -5,12 +5,13 @@ use std::time::Instant;
 
 use rand::{Rng, SeedableRng};
 
-use crate::evaluate::{Evaluate, SearchRng};
+use crate::evaluate::{Evaluate, EvaluateError, MeansOf, SearchRng};
 use crate::game::{Game, Turn};
 use crate::node::{Child, Kind, NodeId};
-use crate::rank::{Snapshot, TreeShape};
+use crate::outlook::Outlook;
+use crate::rank::{Ranking, Snapshot, TreeShape};
 use crate::run::Run;
-use crate::settings::{ChanceLeaf, Lcb, Settings, Sigma};
+use crate::settings::{ChanceLeaf, Lcb, Rule, Settings, Sigma};
 use crate::student::StudentTable;
 use crate::task::{SearchReport, StopReason, Task};
 use crate::tree::{Tree, edges_by_prior};
@@ -31,13 +32,6 @@ pub struct Search<G: Game> {
     ranking: Mutex<Ranking>,
 }
 
-/// What the order of root moves depends on.
-#[derive(Clone)]
-struct Ranking {
-    lcb: Lcb,
-    quantiles: Arc<StudentTable>,
-}
-
 impl<G: Game> Search<G> {
     /// An empty tree. With one thread, equal seeds give equal searches.
     pub fn new(seed: u64) -> Self {
@@ -51,6 +45,7 @@ impl<G: Game> Search<G> {
             ranking: Mutex::new(Ranking {
                 lcb,
                 quantiles: Arc::new(StudentTable::new(lcb.alpha)),
+                utility: None,
             }),
         }
     }
@@ -61,9 +56,13 @@ impl<G: Game> Search<G> {
     /// still in memory. A new root is evaluated even if the task is stopped
     /// already, so that there is always a move to play.
     ///
+    /// # Errors
+    ///
+    /// The evaluator's own. What was evaluated before it stays in the tree.
+    ///
     /// # Panics
     ///
-    /// If the evaluator panics, answers the wrong number of evaluations, or a
+    /// If the evaluator panics, returns the wrong number of evaluations, or a
     /// value outside `0.0..=1.0`.
     pub fn run<E: Evaluate<G>>(
         &self,
@@ -71,17 +70,21 @@ impl<G: Game> Search<G> {
         evaluator: &E,
         settings: &Settings,
         task: &Task<'_, G::Move>,
-    ) -> SearchReport {
+    ) -> Result<SearchReport, EvaluateError> {
         let start = Instant::now();
         let mut rng = self.turn();
-        let ranking = self.rank_by(settings.lcb);
-        self.shared.lock().set_limit(settings.memory_bytes);
+        let ranking = self.rank_by(settings);
+        let mut tree = self.shared.lock();
+        tree.set_limit(settings.memory_bytes);
+        tree.set_weighing(ranking.utility.map(|puct| puct.weighing));
+        drop(tree);
         let node = self.seek(root);
         let visits_reused = u64::from(self.shared.lock().arena[node].visits);
 
-        self.prepare_root(node, root, evaluator, settings, &mut rng);
+        self.prepare_root(node, root, evaluator, settings, &mut rng)?;
+        self.settle_utility(node, root, evaluator);
         let mut tree = self.shared.lock();
-        tree.overlay(node, settings.noise.as_ref(), task.restrict, &mut rng);
+        tree.overlay(node, settings, task.restrict, &mut rng);
         let budget = budget(task, tree.root_visits(node));
         tree.run.budget = budget;
         tree.plan_gumbel(node, settings, simulations_of(budget), &mut rng);
@@ -95,7 +98,7 @@ impl<G: Game> Search<G> {
             evaluator,
             settings,
             task,
-            quantiles: &ranking.quantiles,
+            ranking: &ranking,
             root: node,
             root_state: root,
         };
@@ -108,7 +111,11 @@ impl<G: Game> Search<G> {
             let rng = SearchRng::seed_from_u64(rng.next_u64());
             Worker::new(&context, rng).work();
         });
-        self.report(node, visits_reused, start)
+        let failure = self.shared.lock().run.failure.take();
+        match failure {
+            Some(failure) => Err(failure),
+            None => Ok(self.report(node, visits_reused, start)),
+        }
     }
 
     /// Moves the root without searching; returns the visits found there.
@@ -121,11 +128,11 @@ impl<G: Game> Search<G> {
     /// The root's statistics. May be called while a search runs: it holds
     /// workers up for the copying of the root's numbers, and then for a few
     /// lines at a time, which may thus be a little fresher than the numbers.
-    pub fn snapshot(&self) -> Snapshot<G::Move> {
-        let Ranking { lcb, quantiles } = self.ranking().clone();
+    pub fn snapshot(&self) -> Snapshot<G::Move, MeansOf<G>> {
+        let ranking = self.ranking().clone();
         let tree = self.shared.lock();
         let (root, epoch) = (tree.root(), tree.epoch);
-        let (mut snapshot, edges) = tree.snapshot(&lcb, &quantiles);
+        let (mut snapshot, edges) = tree.snapshot(&ranking);
         drop(tree);
         let Some(root) = root else {
             return snapshot;
@@ -137,10 +144,35 @@ impl<G: Game> Search<G> {
                 break;
             }
             for (entry, &edge) in moves.iter_mut().zip(edges) {
-                entry.pv = tree.line_from(root, edge, &lcb, &quantiles);
+                (entry.pv, entry.pv_visits) = tree.line_from(root, edge, &ranking);
             }
         }
         snapshot
+    }
+
+    /// What the evaluations below the root, or below one of its moves, say, each with its share of the whole;
+    /// empty unless the last run was under [`Rule::Utility`]. Averages of what is too large to be kept in every
+    /// node (who owns which point) are made from this.
+    pub fn shares(&self, below: Option<G::Move>) -> Vec<(G::Outlook, f64)> {
+        /// Shares below this part of a power of the visits are not divided further.
+        const SMALLEST: (f64, f64) = (0.5, 0.75);
+        let tree = self.shared.lock();
+        let from = tree.root().and_then(|root| match below {
+            Some(mv) => tree.follow(root, &[mv]),
+            None => Some(root),
+        });
+        let Some(from) = from else {
+            return Vec::new();
+        };
+        let visits = f64::from(tree.arena[from].visits.max(1));
+        tree.shares(from, SMALLEST.0 / visits.powf(SMALLEST.1))
+    }
+
+    /// The root's own outlook, if it was evaluated under [`Rule::Utility`].
+    pub fn outlook(&self) -> Option<G::Outlook> {
+        let tree = self.shared.lock();
+        let books = tree.arena[tree.root()?].books.as_ref()?;
+        Some(books.own.clone())
     }
 
     /// The shape of the tree below the root; walks all of it.
@@ -200,7 +232,7 @@ impl<G: Game> Search<G> {
         evaluator: &E,
         settings: &Settings,
         rng: &mut SearchRng,
-    ) {
+    ) -> Result<(), EvaluateError> {
         let tree = self.shared.lock();
         let kind = tree.arena[node].kind;
         let thinned = tree.arena[node].thinned;
@@ -211,12 +243,29 @@ impl<G: Game> Search<G> {
             check_value(value);
             let mut tree = self.shared.lock();
             tree.expand(node, Kind::Over, Some(value), Vec::new());
-            return;
+            return Ok(());
         }
         if kind == Kind::Leaf || thinned {
-            self.expand_root(node, state, turn, evaluator, settings, rng);
+            self.expand_root(node, state, turn, evaluator, settings, rng)?;
         }
         self.check_root_moves(node, state);
+        Ok(())
+    }
+
+    /// Fixes what this run maximises, by what is known of the root.
+    fn settle_utility<E: Evaluate<G>>(&self, node: NodeId, state: &G, evaluator: &E) {
+        let tree = self.shared.lock();
+        let Some(books) = &tree.arena[node].books else {
+            return;
+        };
+        let means = if books.average.weight > 0.0 {
+            books.average.means
+        } else {
+            books.own.means()
+        };
+        drop(tree);
+        let utility = evaluator.utility(state, &means);
+        self.shared.lock().set_utility(node, utility);
     }
 
     fn expand_root<E: Evaluate<G>>(
@@ -227,32 +276,30 @@ impl<G: Game> Search<G> {
         evaluator: &E,
         settings: &Settings,
         rng: &mut SearchRng,
-    ) {
+    ) -> Result<(), EvaluateError> {
         let is_chance = turn == Turn::Chance;
         let mut evaluations = Vec::new();
         if !is_chance || settings.chance_leaf == ChanceLeaf::Evaluate {
-            evaluator.evaluate(std::slice::from_ref(state), rng, &mut evaluations);
+            evaluator.evaluate(std::slice::from_ref(state), rng, &mut evaluations)?;
             assert_eq!(evaluations.len(), 1, "one leaf wants one evaluation");
         }
         let evaluated = evaluations.len() as u64;
         let evaluation = evaluations.pop();
         let value = evaluation.as_ref().and_then(|evaluation| evaluation.value);
         value.into_iter().for_each(check_value);
+        let (priors, outlook) = evaluation
+            .map(|evaluation| (evaluation.priors, evaluation.outlook))
+            .unwrap_or_default();
         let (kind, mut edges) = match turn {
-            Turn::Player(side) => {
-                let priors = evaluation.map(|evaluation| evaluation.priors);
-                (
-                    Kind::Player(side),
-                    edges_by_prior(&priors.unwrap_or_default()),
-                )
-            }
+            Turn::Player(side) => (Kind::Player(side), edges_by_prior(&priors)),
             _ => (Kind::Chance, outcome_edges(state, &mut Vec::new(), rng)),
         };
         let mut tree = self.shared.lock();
         tree.keep_children(node, &mut edges);
         tree.run.evaluations += evaluated;
         tree.run.batches += evaluated;
-        tree.expand_root(node, kind, value, edges);
+        tree.expand_root(node, kind, value, outlook, edges);
+        Ok(())
     }
 
     /// Finds the forbidden root moves before any simulation stumbles on them.
@@ -300,8 +347,13 @@ impl<G: Game> Search<G> {
         }
     }
 
-    fn rank_by(&self, lcb: Lcb) -> Ranking {
+    fn rank_by(&self, settings: &Settings) -> Ranking {
+        let lcb = settings.lcb;
         let mut ranking = self.ranking();
+        ranking.utility = match settings.rule {
+            Rule::Utility(puct) => Some(puct),
+            _ => None,
+        };
         if ranking.quantiles.alpha() != lcb.alpha {
             ranking.quantiles = Arc::new(StudentTable::new(lcb.alpha));
         }

@@ -8,12 +8,12 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use rand::seq::SliceRandom;
 
-use crate::evaluate::{Evaluate, Evaluation, SearchRng};
+use crate::evaluate::{Evaluate, EvaluateError, Evaluation, Evaluations, SearchRng};
 use crate::game::{Game, Turn};
 use crate::node::{Edge, Kind, NodeId};
+use crate::rank::Ranking;
 use crate::run::Permit;
 use crate::settings::{ChanceLeaf, Settings, Untrusted};
-use crate::student::StudentTable;
 use crate::task::{Poll, StopReason, Task};
 use crate::tree::{Descent, Simulation, Tree, Walk, edges_by_prior};
 
@@ -79,7 +79,7 @@ pub(crate) struct Context<'a, G: Game, E> {
     pub evaluator: &'a E,
     pub settings: &'a Settings,
     pub task: &'a Task<'a, G::Move>,
-    pub quantiles: &'a StudentTable,
+    pub ranking: &'a Ranking,
     pub root: NodeId,
     pub root_state: &'a G,
 }
@@ -94,7 +94,7 @@ pub(crate) struct Worker<'a, G: Game, E> {
 struct Buffers<G: Game> {
     simulations: Vec<Simulation<G::Move>>,
     states: Vec<G>,
-    evaluations: Vec<Evaluation<G::Move>>,
+    evaluations: Evaluations<G>,
     outcomes: Vec<(G::Move, f32)>,
     /// Slots at the front that wait for evaluation.
     pending: usize,
@@ -124,7 +124,12 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
         let alarm = Alarm(self.context.shared);
         while self.gather() == Gathered::GoOn {
             while self.buffers.pending > 0 {
-                self.evaluate();
+                if let Err(error) = self.evaluate() {
+                    let mut tree = self.context.shared.lock();
+                    tree.run.fail(error);
+                    drop(tree);
+                    break;
+                }
                 self.back_up();
             }
             self.poll();
@@ -232,8 +237,11 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
             match state.turn() {
                 Turn::Over(value) => {
                     check_value(value);
+                    let outlook = state.final_outlook();
                     let mut tree = self.context.shared.lock();
-                    tree.expand(simulation.leaf(), Kind::Over, Some(value), Vec::new());
+                    let leaf = simulation.leaf();
+                    tree.expand(leaf, Kind::Over, Some(value), Vec::new());
+                    tree.keep_books(leaf, outlook, Some(value));
                     tree.settle(simulation, value);
                     self.context.shared.ring(&tree);
                     return Advance::Done;
@@ -246,32 +254,34 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
                         tree.run.stop(StopReason::Memory);
                         return Advance::Done;
                     }
+                    tree.keep_books(simulation.leaf(), G::Outlook::default(), None);
                 }
                 Turn::Chance | Turn::Player(_) => return Advance::Pending,
             }
         }
     }
 
-    fn evaluate(&mut self) {
+    fn evaluate(&mut self) -> Result<(), EvaluateError> {
         let buffers = &mut self.buffers;
         buffers.evaluations.clear();
         let leaves = &buffers.states[..buffers.pending];
         self.context
             .evaluator
-            .evaluate(leaves, &mut self.rng, &mut buffers.evaluations);
+            .evaluate(leaves, &mut self.rng, &mut buffers.evaluations)?;
         assert_eq!(
             buffers.evaluations.len(),
             leaves.len(),
             "an evaluator must append one evaluation for each leaf"
         );
+        Ok(())
     }
 
     /// Expands the evaluated leaves and counts their simulations; those with
     /// an untrusted leaf may go on and stay pending.
     fn back_up(&mut self) {
         let evaluated = std::mem::take(&mut self.buffers.pending);
-        let evaluations = std::mem::take(&mut self.buffers.evaluations);
-        for (slot, evaluation) in evaluations.iter().enumerate() {
+        let mut evaluations = std::mem::take(&mut self.buffers.evaluations);
+        for (slot, evaluation) in evaluations.drain(..).enumerate() {
             debug_assert!(slot < evaluated);
             if self.settle(slot, evaluation) {
                 let pending = self.buffers.pending;
@@ -287,7 +297,7 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
     }
 
     /// True if the simulation wants another evaluation.
-    fn settle(&mut self, slot: usize, evaluation: &Evaluation<G::Move>) -> bool {
+    fn settle(&mut self, slot: usize, evaluation: Evaluation<G::Move, G::Outlook>) -> bool {
         if let Some(value) = evaluation.value {
             check_value(value);
         }
@@ -303,6 +313,7 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
         let mut tree = self.context.shared.lock();
         tree.run.evaluations += 1;
         let expanded = tree.expand(simulation.leaf(), kind, evaluation.value, edges);
+        tree.keep_books(simulation.leaf(), evaluation.outlook, evaluation.value);
         if !expanded && !tree.forget_all_but_root() {
             tree.run.stop(StopReason::Memory);
         }
@@ -360,7 +371,7 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
             self.context.root,
             playouts_left,
             policy,
-            self.context.quantiles,
+            self.context.ranking,
         );
         if decided && policy.stop {
             tree.run.stop(StopReason::Decided);

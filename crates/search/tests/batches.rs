@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex};
 
 use search::{
-    ChanceLeaf, Evaluate, Evaluation, Poll, Progress, Restrict, Rollout, Search, SearchRng,
-    Settings, Side, StopReason, Task, Untrusted,
+    ChanceLeaf, Evaluate, EvaluateError, Evaluation, Poll, Progress, Restrict, Rollout, Search,
+    SearchRng, Settings, Side, StopReason, Task, Untrusted,
 };
 use toys::{Endless, Hashed, PushYourLuck, TicTacToe};
 
@@ -21,9 +21,9 @@ impl Evaluate<Endless> for Recording {
         leaves: &[Endless],
         rng: &mut SearchRng,
         evaluations: &mut Vec<Evaluation<u16>>,
-    ) {
+    ) -> Result<(), EvaluateError> {
         self.0.lock().unwrap().push(leaves.to_vec());
-        Hashed.evaluate(leaves, rng, evaluations);
+        Hashed.evaluate(leaves, rng, evaluations)
     }
 }
 
@@ -35,12 +35,14 @@ fn virtual_loss_spreads_a_batch_over_different_leaves() {
         ..Settings::default()
     };
     let search = Search::new(1);
-    let report = search.run(
-        &Endless::new(40),
-        &recording,
-        &settings,
-        &Task::visits(1000),
-    );
+    let report = search
+        .run(
+            &Endless::new(40),
+            &recording,
+            &settings,
+            &Task::visits(1000),
+        )
+        .unwrap();
     let batches = recording.0.into_inner().unwrap();
     for batch in &batches {
         for (index, leaf) in batch.iter().enumerate() {
@@ -69,11 +71,11 @@ impl Evaluate<Endless> for Meeting {
         leaves: &[Endless],
         rng: &mut SearchRng,
         evaluations: &mut Vec<Evaluation<u16>>,
-    ) {
+    ) -> Result<(), EvaluateError> {
         if !leaves[0].played.is_empty() {
             self.0.wait();
         }
-        Hashed.evaluate(leaves, rng, evaluations);
+        Hashed.evaluate(leaves, rng, evaluations)
     }
 }
 
@@ -87,7 +89,9 @@ fn two_evaluations_run_at_the_same_time() {
     };
     let meeting = Meeting(Barrier::new(2));
     let search = Search::new(1);
-    let report = search.run(&Endless::new(20), &meeting, &settings, &Task::playouts(400));
+    let report = search
+        .run(&Endless::new(20), &meeting, &settings, &Task::playouts(400))
+        .unwrap();
     assert_eq!(report.playouts, 400);
 }
 
@@ -103,7 +107,9 @@ fn many_threads_agree_on_the_books() {
     for round in 0..6u64 {
         let search = Search::new(round);
         let root = TicTacToe::after(&[]);
-        let report = search.run(&root, &Rollout, &settings, &Task::visits(6000));
+        let report = search
+            .run(&root, &Rollout, &settings, &Task::visits(6000))
+            .unwrap();
         assert_eq!(report.visits, 6000);
         let snapshot = search.snapshot();
         let children: u64 = snapshot.moves.iter().map(|m| u64::from(m.visits)).sum();
@@ -111,13 +117,17 @@ fn many_threads_agree_on_the_books() {
 
         let search = Search::new(round);
         let root = PushYourLuck::at(2);
-        let report = search.run(&root, &Rollout, &settings, &Task::playouts(6000));
+        let report = search
+            .run(&root, &Rollout, &settings, &Task::playouts(6000))
+            .unwrap();
         assert_eq!(report.playouts, 6000);
 
         let search = Search::new(round);
         let root = Endless::new(3);
         for _ in 0..4 {
-            let report = search.run(&root, &Hashed, &settings, &Task::playouts(1000));
+            let report = search
+                .run(&root, &Hashed, &settings, &Task::playouts(1000))
+                .unwrap();
             assert_eq!(report.playouts, 1000);
         }
         assert_eq!(search.snapshot().visits, 4001);
@@ -133,7 +143,9 @@ fn a_narrow_tree_does_not_starve_threads() {
         ..Settings::default()
     };
     let search = Search::new(1);
-    let report = search.run(&Endless::new(1), &Hashed, &settings, &Task::visits(300));
+    let report = search
+        .run(&Endless::new(1), &Hashed, &settings, &Task::visits(300))
+        .unwrap();
     assert_eq!((report.visits, report.evaluations), (300, 300));
     assert_eq!(report.depth_max, 299);
     assert_eq!(report.average_depth(), 150.0);
@@ -158,7 +170,7 @@ fn snapshots_are_consistent_while_the_search_runs() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let task = Task::default().stopped_by(&stop);
-            search.run(&root, &Hashed, &settings, &task);
+            search.run(&root, &Hashed, &settings, &task).unwrap();
         });
         let mut visits = 0;
         while visits < 3000 {
@@ -186,13 +198,14 @@ impl Evaluate<Endless> for HalfBlind {
         leaves: &[Endless],
         rng: &mut SearchRng,
         evaluations: &mut Vec<Evaluation<u16>>,
-    ) {
-        Hashed.evaluate(leaves, rng, evaluations);
+    ) -> Result<(), EvaluateError> {
+        Hashed.evaluate(leaves, rng, evaluations)?;
         for (leaf, evaluation) in leaves.iter().zip(evaluations) {
             if leaf.played.len() % 2 == 0 {
                 evaluation.value = None;
             }
         }
+        Ok(())
     }
 }
 
@@ -209,13 +222,17 @@ fn an_untrusted_leaf_borrows_from_its_child() {
             ..Settings::default()
         };
         let search = Search::new(1);
-        let report = search.run(&root, &HalfBlind, &settings, &Task::visits(3));
+        let report = search
+            .run(&root, &HalfBlind, &settings, &Task::visits(3))
+            .unwrap();
         // The first simulation counts twice: for the child and its child.
         assert_eq!((report.visits, report.playouts), (3, 2));
         let first = search.snapshot().moves[0].clone();
         assert_eq!((first.visits, first.pv.len()), (2, 2));
         for visits in [50, 51, 400] {
-            let report = search.run(&root, &HalfBlind, &settings, &Task::visits(visits));
+            let report = search
+                .run(&root, &HalfBlind, &settings, &Task::visits(visits))
+                .unwrap();
             assert!(report.visits <= visits && report.visits + 1 >= visits);
         }
     }
@@ -232,7 +249,9 @@ fn an_untrusted_leaf_may_be_discarded_instead() {
         ..Settings::default()
     };
     let search = Search::new(1);
-    let report = search.run(&root, &HalfBlind, &settings, &Task::visits(200));
+    let report = search
+        .run(&root, &HalfBlind, &settings, &Task::visits(200))
+        .unwrap();
     assert_eq!((report.visits, report.playouts), (200, 199));
     assert!(report.discarded >= 5);
 }
@@ -246,12 +265,12 @@ impl Evaluate<Endless> for Fragile {
         leaves: &[Endless],
         rng: &mut SearchRng,
         evaluations: &mut Vec<Evaluation<u16>>,
-    ) {
+    ) -> Result<(), EvaluateError> {
         assert!(
             self.0.fetch_add(1, Ordering::Relaxed) != 10,
             "broken on purpose"
         );
-        Hashed.evaluate(leaves, rng, evaluations);
+        Hashed.evaluate(leaves, rng, evaluations)
     }
 }
 
@@ -266,10 +285,14 @@ fn a_panicking_evaluator_neither_hangs_nor_poisons_the_search() {
     let root = Endless::new(10);
     let run = std::panic::AssertUnwindSafe(|| {
         let fragile = Fragile(AtomicUsize::new(0));
-        search.run(&root, &fragile, &settings, &Task::visits(1000))
+        search
+            .run(&root, &fragile, &settings, &Task::visits(1000))
+            .unwrap()
     });
     assert!(std::panic::catch_unwind(run).is_err());
-    let report = search.run(&root, &Hashed, &settings, &Task::visits(1000));
+    let report = search
+        .run(&root, &Hashed, &settings, &Task::visits(1000))
+        .unwrap();
     assert_eq!((report.reason, report.visits), (StopReason::Limit, 1000));
 }
 
@@ -294,7 +317,9 @@ fn positions_without_an_allowed_move_keep_their_own_value() {
     let task = Task::visits(200)
         .restricted_by(&restrict)
         .watched_by(&control);
-    let report = search.run(&Endless::new(4), &Hashed, &Settings::default(), &task);
+    let report = search
+        .run(&Endless::new(4), &Hashed, &Settings::default(), &task)
+        .unwrap();
     assert_eq!(report.visits, 200);
     assert!(report.evaluations <= 1 + 4);
     assert_eq!(report.depth_max, 1);

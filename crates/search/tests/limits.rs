@@ -5,8 +5,8 @@ mod toys;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use search::{
-    EarlyStop, Evaluate, Evaluation, Poll, Progress, Rollout, Search, SearchRng, Settings,
-    StopMode, StopReason, Task, Uniform,
+    EarlyStop, Evaluate, EvaluateError, Evaluation, Poll, Progress, Rollout, Search, SearchRng,
+    Settings, StopMode, StopReason, Task, Uniform,
 };
 use toys::{Endless, Hashed, Nim, TicTacToe};
 
@@ -25,10 +25,14 @@ fn visits_and_playouts_are_never_overshot() {
         for limit in [1, 2, 7, 60, 333] {
             let search = Search::new(1);
             let root = Endless::new(30);
-            let report = search.run(&root, &Hashed, &settings, &Task::visits(limit));
+            let report = search
+                .run(&root, &Hashed, &settings, &Task::visits(limit))
+                .unwrap();
             assert_eq!(report.reason, StopReason::Limit);
             assert_eq!((report.visits, report.playouts), (limit, limit - 1));
-            let report = search.run(&root, &Hashed, &settings, &Task::playouts(limit));
+            let report = search
+                .run(&root, &Hashed, &settings, &Task::playouts(limit))
+                .unwrap();
             assert_eq!(report.playouts, limit);
             assert_eq!(report.visits, 2 * limit);
             assert_eq!(report.visits_reused, limit);
@@ -44,9 +48,13 @@ fn both_limits_together_keep_the_smaller() {
         ..Task::visits(visits)
     };
     let settings = Settings::default();
-    let report = Search::new(1).run(&root, &Hashed, &settings, &both(50, 20));
+    let report = Search::new(1)
+        .run(&root, &Hashed, &settings, &both(50, 20))
+        .unwrap();
     assert_eq!((report.visits, report.playouts), (21, 20));
-    let report = Search::new(1).run(&root, &Hashed, &settings, &both(10, 20));
+    let report = Search::new(1)
+        .run(&root, &Hashed, &settings, &both(10, 20))
+        .unwrap();
     assert_eq!((report.visits, report.playouts), (10, 9));
 }
 
@@ -54,12 +62,14 @@ fn both_limits_together_keep_the_smaller() {
 fn child_visits_add_up_to_the_roots() {
     for settings in [parallel(1, 1), parallel(3, 7)] {
         let search = Search::new(2);
-        search.run(
-            &TicTacToe::after(&[]),
-            &Rollout,
-            &settings,
-            &Task::visits(5000),
-        );
+        search
+            .run(
+                &TicTacToe::after(&[]),
+                &Rollout,
+                &settings,
+                &Task::visits(5000),
+            )
+            .unwrap();
         let snapshot = search.snapshot();
         let children: u64 = snapshot.moves.iter().map(|m| u64::from(m.visits)).sum();
         assert_eq!(children, 4999);
@@ -70,7 +80,9 @@ fn child_visits_add_up_to_the_roots() {
 fn a_solved_tree_still_ends_at_the_limit() {
     let search = Search::new(1);
     let root = Nim::new(&[1]);
-    let report = search.run(&root, &Uniform, &parallel(2, 4), &Task::visits(500));
+    let report = search
+        .run(&root, &Uniform, &parallel(2, 4), &Task::visits(500))
+        .unwrap();
     assert_eq!(report.visits, 500);
     assert_eq!(search.snapshot().value, 499.5 / 500.0);
 }
@@ -79,7 +91,9 @@ fn a_solved_tree_still_ends_at_the_limit() {
 fn a_finished_game_has_nothing_to_search() {
     let won = TicTacToe::after(&[0, 3, 1, 4, 2]);
     let search = Search::new(1);
-    let report = search.run(&won, &Uniform, &Settings::default(), &Task::visits(10));
+    let report = search
+        .run(&won, &Uniform, &Settings::default(), &Task::visits(10))
+        .unwrap();
     assert_eq!(report.reason, StopReason::NoMoves);
     assert_eq!((report.playouts, search.snapshot().best()), (0, None));
     assert_eq!(search.snapshot().evaluation, 1.0);
@@ -90,7 +104,9 @@ fn a_set_flag_still_leaves_a_move_to_play() {
     let stop = AtomicBool::new(true);
     let search = Search::new(1);
     let task = Task::default().stopped_by(&stop);
-    let report = search.run(&Endless::new(5), &Hashed, &parallel(2, 4), &task);
+    let report = search
+        .run(&Endless::new(5), &Hashed, &parallel(2, 4), &task)
+        .unwrap();
     assert_eq!((report.reason, report.playouts), (StopReason::Flag, 0));
     assert_eq!((report.visits, search.snapshot().moves.len()), (1, 5));
 }
@@ -108,11 +124,11 @@ impl Evaluate<Endless> for Trip<'_> {
         leaves: &[Endless],
         rng: &mut SearchRng,
         evaluations: &mut Vec<Evaluation<u16>>,
-    ) {
+    ) -> Result<(), EvaluateError> {
         if self.count.fetch_add(1, Ordering::Relaxed) + 1 == self.at {
             self.flag.store(true, Ordering::Relaxed);
         }
-        Hashed.evaluate(leaves, rng, evaluations);
+        Hashed.evaluate(leaves, rng, evaluations)
     }
 }
 
@@ -127,11 +143,15 @@ fn the_flag_stops_a_search_without_limits() {
     let search = Search::new(1);
     let root = Endless::new(20);
     let task = Task::default().stopped_by(&flag);
-    let report = search.run(&root, &evaluator, &Settings::default(), &task);
+    let report = search
+        .run(&root, &evaluator, &Settings::default(), &task)
+        .unwrap();
     assert_eq!((report.reason, report.playouts), (StopReason::Flag, 99));
 
     // Nothing stays claimed: the search goes on where it stopped.
-    let report = search.run(&root, &Hashed, &parallel(2, 8), &Task::visits(300));
+    let report = search
+        .run(&root, &Hashed, &parallel(2, 8), &Task::visits(300))
+        .unwrap();
     assert_eq!((report.visits, report.visits_reused), (300, 100));
 }
 
@@ -152,7 +172,9 @@ fn the_watcher_sees_progress_and_can_stop() {
     };
     let search = Search::new(1);
     let task = Task::default().watched_by(&control);
-    let report = search.run(&Endless::new(20), &Hashed, &Settings::default(), &task);
+    let report = search
+        .run(&Endless::new(20), &Hashed, &Settings::default(), &task)
+        .unwrap();
     assert_eq!((report.reason, report.playouts), (StopReason::Control, 37));
 }
 
@@ -165,7 +187,9 @@ fn memory_is_bounded_and_the_search_says_so() {
         };
         let search = Search::new(1);
         let root = Endless::new(100);
-        let report = search.run(&root, &Hashed, &settings, &Task::default());
+        let report = search
+            .run(&root, &Hashed, &settings, &Task::default())
+            .unwrap();
         assert_eq!(report.reason, StopReason::Memory);
         assert!(report.memory_bytes <= 300_000, "{}", report.memory_bytes);
         assert!(report.memory_bytes > 250_000, "{}", report.memory_bytes);
@@ -175,7 +199,9 @@ fn memory_is_bounded_and_the_search_says_so() {
         let best = search.snapshot().best().expect("a move");
         let mut next = root.clone();
         search::Game::play(&mut next, best);
-        let report = search.run(&next, &Hashed, &settings, &Task::playouts(20));
+        let report = search
+            .run(&next, &Hashed, &settings, &Task::playouts(20))
+            .unwrap();
         assert_eq!((report.reason, report.playouts), (StopReason::Limit, 20));
         assert!(report.visits_reused > 1);
         assert!(report.memory_bytes <= 300_000);
@@ -191,11 +217,12 @@ impl Evaluate<Endless> for Doubtful {
         leaves: &[Endless],
         rng: &mut SearchRng,
         evaluations: &mut Vec<Evaluation<u16>>,
-    ) {
-        Hashed.evaluate(leaves, rng, evaluations);
+    ) -> Result<(), EvaluateError> {
+        Hashed.evaluate(leaves, rng, evaluations)?;
         for (leaf, evaluation) in leaves.iter().zip(evaluations) {
             evaluation.value = evaluation.value.filter(|_| leaf.played.is_empty());
         }
+        Ok(())
     }
 }
 
@@ -206,7 +233,9 @@ fn a_search_that_can_count_nothing_still_ends_when_memory_does() {
         ..Settings::default()
     };
     let search = Search::new(1);
-    let report = search.run(&Endless::new(50), &Doubtful, &settings, &Task::visits(9));
+    let report = search
+        .run(&Endless::new(50), &Doubtful, &settings, &Task::visits(9))
+        .unwrap();
     assert_eq!((report.reason, report.playouts), (StopReason::Memory, 0));
 }
 
@@ -214,13 +243,17 @@ fn a_search_that_can_count_nothing_still_ends_when_memory_does() {
 fn a_lowered_limit_is_kept_at_once() {
     let search = Search::new(1);
     let root = Endless::new(50);
-    let roomy = search.run(&root, &Hashed, &Settings::default(), &Task::visits(2000));
+    let roomy = search
+        .run(&root, &Hashed, &Settings::default(), &Task::visits(2000))
+        .unwrap();
     assert!(roomy.memory_bytes > 200_000);
     let settings = Settings {
         memory_bytes: 200_000,
         ..Settings::default()
     };
-    let report = search.run(&root, &Hashed, &settings, &Task::visits(100));
+    let report = search
+        .run(&root, &Hashed, &settings, &Task::visits(100))
+        .unwrap();
     assert_eq!((report.visits_reused, report.visits), (0, 100));
     assert!(report.memory_bytes <= 200_000);
 }
@@ -234,7 +267,9 @@ fn short_memory_leaves_unlikely_moves_out_but_never_at_the_root() {
     let search = Search::new(1);
     let mut state = Endless::new(100);
     for _ in 0..6 {
-        search.run(&state, &Hashed, &settings, &Task::playouts(400));
+        search
+            .run(&state, &Hashed, &settings, &Task::playouts(400))
+            .unwrap();
         let snapshot = search.snapshot();
         assert_eq!(snapshot.moves.len(), 100);
         search::Game::play(&mut state, snapshot.best().expect("a move"));
@@ -248,7 +283,9 @@ fn hopeless_moves_are_pruned_and_a_decided_search_stops() {
     let report_with = |early_stop| {
         let search = Search::new(1);
         let task = Task::visits(2000).stopping_early(early_stop);
-        let report = search.run(&root, &Rollout, &Settings::default(), &task);
+        let report = search
+            .run(&root, &Rollout, &Settings::default(), &task)
+            .unwrap();
         (report, search.snapshot())
     };
     let (full, _) = report_with(EarlyStop::default());
@@ -284,7 +321,9 @@ fn the_watchers_estimate_decides_too() {
         .watched_by(&control)
         .stopping_early(StopMode::Fast.resolve(false, false));
     let search = Search::new(1);
-    let report = search.run(&root, &Rollout, &Settings::default(), &task);
+    let report = search
+        .run(&root, &Rollout, &Settings::default(), &task)
+        .unwrap();
     assert_eq!(report.reason, StopReason::Decided);
     assert!(report.visits < 200, "{}", report.visits);
 }

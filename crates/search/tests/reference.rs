@@ -35,7 +35,9 @@ impl Plain {
     fn expand(&mut self, state: &Endless) -> f64 {
         let mut evaluations = Vec::new();
         let mut unused = SearchRng::seed_from_u64(0);
-        Hashed.evaluate(std::slice::from_ref(state), &mut unused, &mut evaluations);
+        Hashed
+            .evaluate(std::slice::from_ref(state), &mut unused, &mut evaluations)
+            .unwrap();
         let evaluation = evaluations.pop().unwrap();
         let total: f32 = evaluation.priors.iter().map(|entry| entry.1).sum();
         let mut children: Vec<Plain> = evaluation
@@ -130,7 +132,7 @@ proptest! {
 
         let search = Search::new(0);
         let settings = Settings { rule: Rule::Puct(puct), ..Settings::default() };
-        search.run(&root, &Hashed, &settings, &Task::visits(visits));
+        search.run(&root, &Hashed, &settings, &Task::visits(visits)).unwrap();
         let snapshot = search.snapshot();
 
         prop_assert_eq!(snapshot.visits, u64::from(plain.visits));

@@ -16,12 +16,16 @@ fn a_move_keeps_its_subtree_and_an_undo_finds_the_tree_again() {
     let settings = Settings::default();
     let search = Search::new(1);
     let root = Endless::new(20);
-    search.run(&root, &Hashed, &settings, &Task::visits(500));
+    search
+        .run(&root, &Hashed, &settings, &Task::visits(500))
+        .unwrap();
     let before = search.snapshot();
     let best = &before.moves[0];
 
     let next = played(&root, &[best.mv]);
-    let report = search.run(&next, &Hashed, &settings, &Task::playouts(100));
+    let report = search
+        .run(&next, &Hashed, &settings, &Task::playouts(100))
+        .unwrap();
     assert_eq!(report.visits_reused, u64::from(best.visits));
     assert_eq!(report.visits, u64::from(best.visits) + 100);
 
@@ -40,11 +44,15 @@ fn two_undos_a_sibling_and_a_redo_are_all_found() {
     let settings = Settings::default();
     let search = Search::new(1);
     let root = Endless::new(8);
-    search.run(&root, &Hashed, &settings, &Task::visits(400));
+    search
+        .run(&root, &Hashed, &settings, &Task::visits(400))
+        .unwrap();
     let line = search.snapshot().moves[0].pv.clone();
     let sibling = search.snapshot().moves[1].clone();
     let deep = played(&root, &line[..2]);
-    search.run(&deep, &Hashed, &settings, &Task::playouts(50));
+    search
+        .run(&deep, &Hashed, &settings, &Task::playouts(50))
+        .unwrap();
     let deep_visits = search.snapshot().visits;
 
     assert_eq!(search.set_root(&root), 400);
@@ -58,12 +66,16 @@ fn a_move_the_tree_never_tried_does_not_cost_the_past() {
     let settings = Settings::default();
     let search = Search::new(1);
     let root = Endless::new(300);
-    search.run(&root, &Hashed, &settings, &Task::visits(50));
+    search
+        .run(&root, &Hashed, &settings, &Task::visits(50))
+        .unwrap();
     let moves = search.snapshot().moves;
     let untried = moves.last().expect("a move");
     assert_eq!(untried.visits, 0);
     let next = played(&root, &[untried.mv]);
-    let report = search.run(&next, &Hashed, &settings, &Task::visits(30));
+    let report = search
+        .run(&next, &Hashed, &settings, &Task::visits(30))
+        .unwrap();
     assert_eq!((report.visits_reused, report.visits), (0, 30));
     assert_eq!(search.set_root(&root), 50);
     assert_eq!(search.set_root(&next), 30);
@@ -74,7 +86,9 @@ fn another_game_starts_afresh_and_clear_forgets() {
     let settings = Settings::default();
     let search = Search::new(1);
     let root = played(&Endless::new(8), &[3]);
-    search.run(&root, &Hashed, &settings, &Task::visits(50));
+    search
+        .run(&root, &Hashed, &settings, &Task::visits(50))
+        .unwrap();
     assert_eq!(search.set_root(&played(&Endless::new(8), &[4])), 0);
     assert_eq!(search.set_root(&root), 50);
     search.forget_past();
@@ -108,7 +122,9 @@ fn a_restriction_holds_on_a_reused_tree_and_ends_with_its_run() {
     let settings = Settings::default();
     let search = Search::new(1);
     let root = Endless::new(20);
-    search.run(&root, &Hashed, &settings, &Task::visits(400));
+    search
+        .run(&root, &Hashed, &settings, &Task::visits(400))
+        .unwrap();
     let free = search.snapshot();
     let last = free.moves.last().expect("a move").mv;
     let only_last = Rules {
@@ -117,7 +133,7 @@ fn a_restriction_holds_on_a_reused_tree_and_ends_with_its_run() {
         plies: 1,
     };
     let task = Task::visits(50).restricted_by(&only_last);
-    let report = search.run(&root, &Hashed, &settings, &task);
+    let report = search.run(&root, &Hashed, &settings, &task).unwrap();
     let restricted = search.snapshot();
     assert_eq!(restricted.best(), Some(last));
     assert_eq!(restricted.moves.len(), 1);
@@ -126,7 +142,9 @@ fn a_restriction_holds_on_a_reused_tree_and_ends_with_its_run() {
     assert_eq!(report.visits, 50);
     assert_eq!(restricted.moves[0].visits, 49);
 
-    search.run(&root, &Hashed, &settings, &Task::playouts(1));
+    search
+        .run(&root, &Hashed, &settings, &Task::playouts(1))
+        .unwrap();
     assert_eq!(search.snapshot().moves.len(), 20);
 }
 
@@ -135,7 +153,9 @@ fn a_restriction_reaches_as_many_plies_as_it_says() {
     let search = Search::new(1);
     let root = Endless::new(6);
     let settings = Settings::default();
-    search.run(&root, &Hashed, &settings, &Task::visits(2000));
+    search
+        .run(&root, &Hashed, &settings, &Task::visits(2000))
+        .unwrap();
     let visits_deep = |moves: &[u16]| search.set_root(&played(&root, moves));
     let before: Vec<u64> = (0..6).map(|mv| visits_deep(&[mv, 2])).collect();
     let before_deeper = visits_deep(&[1, 0, 2]);
@@ -145,7 +165,7 @@ fn a_restriction_reaches_as_many_plies_as_it_says() {
         plies: 2,
     };
     let task = Task::playouts(3000).restricted_by(&rules);
-    search.run(&root, &Hashed, &settings, &task);
+    search.run(&root, &Hashed, &settings, &task).unwrap();
     assert!(search.snapshot().get(2).is_none());
     let after: Vec<u64> = (0..6).map(|mv| visits_deep(&[mv, 2])).collect();
     assert_eq!(before, after);
@@ -161,7 +181,9 @@ fn forbidding_everything_leaves_no_moves() {
     };
     let search = Search::new(1);
     let task = Task::visits(50).restricted_by(&nothing);
-    let report = search.run(&Endless::new(5), &Hashed, &Settings::default(), &task);
+    let report = search
+        .run(&Endless::new(5), &Hashed, &Settings::default(), &task)
+        .unwrap();
     assert_eq!(report.reason, StopReason::NoMoves);
     assert_eq!(search.snapshot().best(), None);
 }
@@ -175,11 +197,15 @@ fn noise_is_fresh_each_time_and_never_accumulates() {
     };
     let search = Search::new(4);
     let root = Endless::new(20);
-    search.run(&root, &Hashed, &Settings::default(), &Task::visits(1));
+    search
+        .run(&root, &Hashed, &Settings::default(), &Task::visits(1))
+        .unwrap();
     let clean = search.snapshot();
     let mut draws = Vec::new();
     for _ in 0..30 {
-        search.run(&root, &Hashed, &noisy, &Task::playouts(1));
+        search
+            .run(&root, &Hashed, &noisy, &Task::playouts(1))
+            .unwrap();
         let snapshot = search.snapshot();
         let total: f64 = snapshot.moves.iter().map(|entry| entry.prior).sum();
         assert!((total - 1.0).abs() < 1e-5);
@@ -192,7 +218,9 @@ fn noise_is_fresh_each_time_and_never_accumulates() {
     }
     draws.dedup();
     assert!(draws.len() > 20);
-    search.run(&root, &Hashed, &Settings::default(), &Task::playouts(1));
+    search
+        .run(&root, &Hashed, &Settings::default(), &Task::playouts(1))
+        .unwrap();
     for entry in &clean.moves {
         let now = search.snapshot();
         assert_eq!(now.get(entry.mv).expect("the same move").prior, entry.prior);
@@ -204,12 +232,14 @@ fn a_forbidden_root_move_is_never_offered() {
     let mut root = Nim::new(&[3, 1]);
     root.forbidden = vec![vec![1, 1]];
     let search = Search::new(1);
-    search.run(
-        &root,
-        &search::Rollout,
-        &Settings::default(),
-        &Task::visits(500),
-    );
+    search
+        .run(
+            &root,
+            &search::Rollout,
+            &Settings::default(),
+            &Task::visits(500),
+        )
+        .unwrap();
     let snapshot = search.snapshot();
     assert!(snapshot.get((0, 2)).is_none());
     assert_eq!(snapshot.moves.len(), 3);
@@ -230,7 +260,9 @@ fn forbidden_positions_inside_the_tree_are_found_once_and_not_counted() {
         },
     ] {
         let search = Search::new(1);
-        let report = search.run(&root, &search::Rollout, &settings, &Task::visits(2000));
+        let report = search
+            .run(&root, &search::Rollout, &settings, &Task::visits(2000))
+            .unwrap();
         assert_eq!((report.visits, report.playouts), (2000, 1999));
         assert!(report.discarded > 0);
         let children: u64 = search
@@ -240,7 +272,9 @@ fn forbidden_positions_inside_the_tree_are_found_once_and_not_counted() {
             .map(|m| u64::from(m.visits))
             .sum();
         assert_eq!(children, 1999);
-        let again = search.run(&root, &search::Rollout, &settings, &Task::playouts(500));
+        let again = search
+            .run(&root, &search::Rollout, &settings, &Task::playouts(500))
+            .unwrap();
         assert_eq!(again.discarded, 0);
         // From 1,2 and 2,1 the opponent's good replies are forbidden, so both
         // win; 2,0 lets him take the rest.
@@ -260,7 +294,9 @@ fn equal_seeds_give_equal_searches() {
     let run = |seed| {
         let search = Search::new(seed);
         for visits in [100, 300, 900] {
-            search.run(&root, &search::Rollout, &settings, &Task::visits(visits));
+            search
+                .run(&root, &search::Rollout, &settings, &Task::visits(visits))
+                .unwrap();
         }
         search.snapshot()
     };

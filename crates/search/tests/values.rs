@@ -4,7 +4,7 @@ mod toys;
 
 use search::{
     ChanceLeaf, ChanceRule, Game, Gumbel, Rollout, Rule, Search, Settings, Sigma, Task, Turn,
-    Uniform,
+    Uniform, UtilityPuct,
 };
 use toys::{Nim, PushYourLuck, TicTacToe, exact, legal};
 
@@ -37,10 +37,19 @@ fn improved() -> Settings {
     }
 }
 
+fn utility() -> Settings {
+    Settings {
+        rule: Rule::Utility(UtilityPuct::default()),
+        ..Settings::default()
+    }
+}
+
 /// Does the search choose a move that loses nothing?
 fn finds_best<G: Game>(state: &G, settings: &Settings, visits: u64) -> bool {
     let search = Search::new(1);
-    search.run(state, &Rollout, settings, &Task::visits(visits));
+    search
+        .run(state, &Rollout, settings, &Task::visits(visits))
+        .unwrap();
     let best = search.snapshot().best().expect("a move");
     let Turn::Player(side) = state.turn() else {
         panic!("a player must be to move");
@@ -52,7 +61,7 @@ fn finds_best<G: Game>(state: &G, settings: &Settings, visits: u64) -> bool {
 
 #[test]
 fn every_rule_plays_nim_perfectly() {
-    for settings in [puct(), ucb1(), improved()] {
+    for settings in [puct(), ucb1(), improved(), utility()] {
         for heaps in [&[1, 2][..], &[3, 1], &[2, 3], &[1, 2, 2], &[3, 2, 2]] {
             assert!(
                 finds_best(&Nim::new(heaps), &settings, 3000),
@@ -66,7 +75,7 @@ fn every_rule_plays_nim_perfectly() {
 #[test]
 fn every_rule_sees_threats_at_tic_tac_toe() {
     // A win in one, a forced block, the only reply to a corner.
-    for settings in [puct(), ucb1(), improved()] {
+    for settings in [puct(), ucb1(), improved(), utility()] {
         for played in [&[0, 3, 1, 4][..], &[0, 4, 1], &[0], &[4, 0, 8]] {
             assert!(
                 finds_best(&TicTacToe::after(played), &settings, 4000),
@@ -81,7 +90,9 @@ fn every_rule_sees_threats_at_tic_tac_toe() {
 fn tic_tac_toe_converges_to_a_draw() {
     let search = Search::new(5);
     let start = TicTacToe::after(&[]);
-    search.run(&start, &Uniform, &puct(), &Task::visits(40_000));
+    search
+        .run(&start, &Uniform, &puct(), &Task::visits(40_000))
+        .unwrap();
     let value = search.snapshot().value;
     assert!((value - 0.5).abs() < 0.03, "{value}");
 }
@@ -90,7 +101,7 @@ fn tic_tac_toe_converges_to_a_draw() {
 fn chance_nodes_converge_to_exact_expectimax() {
     for chance in [ChanceRule::Sample, ChanceRule::Proportional] {
         for chance_leaf in [ChanceLeaf::Evaluate, ChanceLeaf::PassThrough] {
-            for base in [puct(), ucb1(), improved()] {
+            for base in [puct(), ucb1(), improved(), utility()] {
                 let settings = Settings {
                     chance,
                     chance_leaf,
@@ -99,7 +110,9 @@ fn chance_nodes_converge_to_exact_expectimax() {
                 for sum in [3, 6, 8, 10] {
                     let state = PushYourLuck::at(sum);
                     let search = Search::new(9);
-                    search.run(&state, &Rollout, &settings, &Task::visits(20_000));
+                    search
+                        .run(&state, &Rollout, &settings, &Task::visits(20_000))
+                        .unwrap();
                     let snapshot = search.snapshot();
                     for mv in legal(&state) {
                         let mut after = state.clone();
@@ -115,6 +128,7 @@ fn chance_nodes_converge_to_exact_expectimax() {
                             Rule::Puct(_) => 0.03,
                             Rule::Ucb1 { .. } => 0.06,
                             Rule::Improved(_) => 0.10,
+                            Rule::Utility(_) => 0.06,
                         };
                         assert!(
                             !best || error < tolerance,
@@ -136,7 +150,9 @@ fn equal_odds_are_visited_round_robin() {
     let mut state = PushYourLuck::at(2);
     state.play(PushYourLuck::ROLL);
     let search = Search::new(3);
-    search.run(&state, &Rollout, &puct(), &Task::playouts(600));
+    search
+        .run(&state, &Rollout, &puct(), &Task::playouts(600))
+        .unwrap();
     let snapshot = search.snapshot();
     let visits = |outcome| snapshot.get(outcome).expect("an outcome").visits;
     assert!(visits(1).abs_diff(300) <= 1, "{snapshot:?}");
@@ -156,7 +172,9 @@ fn gumbel_visits_follow_sequential_halving() {
     };
     let search = Search::new(8);
     let start = TicTacToe::after(&[]);
-    search.run(&start, &Rollout, &settings, &Task::playouts(32));
+    search
+        .run(&start, &Rollout, &settings, &Task::playouts(32))
+        .unwrap();
     let snapshot = search.snapshot();
     let mut visits: Vec<u32> = snapshot.moves.iter().map(|entry| entry.visits).collect();
     visits.sort_unstable();
@@ -178,7 +196,9 @@ fn gumbel_improves_on_its_prior_with_few_simulations() {
     let mut total = 0.0;
     for seed in 0..20 {
         let search = Search::new(seed);
-        search.run(&state, &Rollout, &settings, &Task::playouts(8));
+        search
+            .run(&state, &Rollout, &settings, &Task::playouts(8))
+            .unwrap();
         let policy = search.improved_policy(&Sigma::default());
         assert!((policy.iter().map(|entry| entry.1).sum::<f64>() - 1.0).abs() < 1e-9);
         let win = policy.iter().find(|entry| entry.0 == 2);

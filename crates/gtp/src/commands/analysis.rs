@@ -44,7 +44,14 @@ pub fn genmove_analyze(engine: &mut Engine, request: &Request) -> io::Result<Ans
         tags.interval_centiseconds,
         tags.min_moves,
     );
-    let thought = engine.player.generate(tags.color, &thinking, &mut infos);
+    let thought = match engine.player.generate(tags.color, &thinking, &mut infos) {
+        Ok(thought) => thought,
+        Err(error) => {
+            engine.outputs.remark_failure(&error)?;
+            engine.outputs.answer("\n")?;
+            return Ok(Answer::Printed);
+        }
+    };
     infos.finish(&thought.snapshot)?;
     let decision = moves::decision_text(thought.decision);
     engine.outputs.remark(&report::table(
@@ -88,9 +95,13 @@ fn stream(engine: &mut Engine, tags: &AnalyzeTags, streaming: Streaming) -> io::
     );
     let interrupted = move || input.is_pending();
     let player = &mut engine.player;
-    let (snapshot, report) = match streaming {
+    let searched = match streaming {
         Streaming::Analysis => player.analyze(&tags.restrictions, &interrupted, &mut infos),
         Streaming::Pondering => player.ponder(&interrupted, &mut infos),
+    };
+    let (snapshot, report) = match searched {
+        Ok(found) => found,
+        Err(error) => return engine.outputs.remark_failure(&error),
     };
     infos.finish(&snapshot)?;
     let shape = engine.player.tree_shape();

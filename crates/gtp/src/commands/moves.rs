@@ -3,7 +3,7 @@
 use std::io;
 
 use go::{Color, Move};
-use go_player::{Decision, Request as Thinking};
+use go_player::{Decision, EvaluateError, Request as Thinking};
 
 use super::{SYNTAX, color};
 use crate::{
@@ -57,19 +57,23 @@ fn with_color(engine: &mut Engine, request: &Request, thinking: &Thinking) -> io
     let Some(color) = color(request, 0) else {
         return Ok(Answer::failure("syntax error"));
     };
-    Ok(Answer::ok(decision_text(think(engine, color, thinking))))
+    Ok(decided(think(engine, color, thinking)))
 }
 
-fn think(engine: &mut Engine, color: Color, thinking: &Thinking) -> Decision {
+fn think(
+    engine: &mut Engine,
+    color: Color,
+    thinking: &Thinking,
+) -> Result<Decision, EvaluateError> {
     let mut remarks = Remarks::new(&mut engine.outputs);
-    let thought = engine.player.generate(color, thinking, &mut remarks);
+    let thought = engine.player.generate(color, thinking, &mut remarks)?;
     engine.outputs.remark(&report::table(
         &thought.snapshot,
         &thought.report,
         &engine.player.tree_shape(),
     ));
     remark_cost(engine);
-    thought.decision
+    Ok(thought.decision)
 }
 
 /// Says how much of the network the game has taken, which is what a comparison of players needs.
@@ -81,6 +85,13 @@ pub(crate) fn remark_cost(engine: &mut Engine) {
             .outputs
             .remark(&format!("{count} network evaluations in this game\n"));
     }
+}
+
+fn decided(decision: Result<Decision, EvaluateError>) -> Answer {
+    decision
+        .map(decision_text)
+        .map_err(|error| error.to_string())
+        .into()
 }
 
 /// A decision as answers spell it.
@@ -95,7 +106,7 @@ pub(crate) fn decision_text(decision: Decision) -> String {
 pub fn go(engine: &mut Engine, _: &Request) -> io::Result<Answer> {
     let color = engine.player.game().to_move();
     let decision = think(engine, color, &Thinking::default());
-    Ok(Answer::ok(decision_text(decision)))
+    Ok(decided(decision))
 }
 
 /// Plays against itself to the end, or until something else is asked for.
@@ -110,7 +121,9 @@ pub fn auto(engine: &mut Engine, _: &Request) -> io::Result<Answer> {
     };
     loop {
         let color = engine.player.game().to_move();
-        think(engine, color, &Thinking::default());
+        if let Err(error) = think(engine, color, &Thinking::default()) {
+            return Ok(Answer::failure(error.to_string()));
+        }
         if is_over(engine) {
             return Ok(Answer::ok(""));
         }

@@ -66,7 +66,7 @@ proptest! {
         let root = Position::new(&view, Utility::Progress);
         let search = Search::new(seed);
         let task = Task::playouts(700);
-        search.run(&root, &RandomGames, &RoundZero::settings(), &task);
+        search.run(&root, &RandomGames, &RoundZero::settings(), &task).unwrap();
         check_visits(&search, &root, 1);
     }
 
@@ -80,7 +80,7 @@ proptest! {
         );
         let root = Position::new(&view, Utility::Win);
         let search = Search::new(seed);
-        search.run(&root, &player.judge(&view), &player.search_settings(), &Task::playouts(400));
+        search.run(&root, &player.judge(&view), &player.search_settings(), &Task::playouts(400)).unwrap();
         check_visits(&search, &root, 0);
     }
 }

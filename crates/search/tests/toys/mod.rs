@@ -1,7 +1,7 @@
 //! Small games whose values are known.
 #![allow(dead_code)]
 
-use search::{Evaluate, Evaluation, Game, SearchRng, Side, Turn};
+use search::{Evaluate, EvaluateError, Evaluation, Game, SearchRng, Side, Turn};
 
 /// Exact value for `Side::First` by full expansion.
 pub fn exact<G: Game>(state: &G) -> f64 {
@@ -70,6 +70,7 @@ impl TicTacToe {
 
 impl Game for TicTacToe {
     type Move = u8;
+    type Outlook = ();
 
     fn turn(&self) -> Turn {
         if self.has_line(0) {
@@ -120,6 +121,7 @@ impl Nim {
 
 impl Game for Nim {
     type Move = (u8, u8);
+    type Outlook = ();
 
     fn turn(&self) -> Turn {
         let first_moves = self.history.len().is_multiple_of(2);
@@ -185,6 +187,7 @@ impl PushYourLuck {
 
 impl Game for PushYourLuck {
     type Move = u8;
+    type Outlook = ();
 
     fn turn(&self) -> Turn {
         if self.sum > LUCK_LIMIT {
@@ -242,6 +245,7 @@ impl Endless {
 
 impl Game for Endless {
     type Move = u16;
+    type Outlook = ();
 
     fn turn(&self) -> Turn {
         match self.played.len() % 2 {
@@ -275,7 +279,7 @@ impl Evaluate<Endless> for Hashed {
         leaves: &[Endless],
         _rng: &mut SearchRng,
         evaluations: &mut Vec<Evaluation<u16>>,
-    ) {
+    ) -> Result<(), EvaluateError> {
         for leaf in leaves {
             let hash = leaf.played.iter().fold(0x9E37_79B9u64, |hash, &mv| {
                 (hash ^ u64::from(mv))
@@ -291,7 +295,9 @@ impl Evaluate<Endless> for Hashed {
                 priors: (0..leaf.width)
                     .map(|mv| (mv, unit(u64::from(mv) + 1).powi(3) as f32))
                     .collect(),
+                outlook: (),
             });
         }
+        Ok(())
     }
 }

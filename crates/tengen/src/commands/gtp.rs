@@ -358,7 +358,7 @@ fn benchmark(mut player: Player, outputs: &mut Outputs) -> Result<()> {
         // A small board lacks some of the points; the search is no worse for it.
         let _ = player.play(color, vertex.parse()?);
     }
-    let thought = player.generate(Color::White, &Request::default(), &mut ());
+    let thought = player.generate(Color::White, &Request::default(), &mut ())?;
     outputs.remark(&report::table(
         &thought.snapshot,
         &thought.report,
