@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod files;
+mod lock;
 mod seeds;
 
 mod log;
@@ -23,5 +24,6 @@ pub mod protobuf;
 pub mod tfrecord;
 
 pub use files::{WholeFile, write_whole};
+pub use lock::{LOCK_FILE, LockError, LockedFolder};
 pub use log::{Log, LogError};
 pub use seeds::{mix, nth_seed};

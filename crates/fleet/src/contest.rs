@@ -17,8 +17,8 @@ use std::{
     time::Duration,
 };
 
+use base::LockError;
 use go::{Color, Game, Move};
-use learn::lock::LockError;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 

@@ -1,6 +1,6 @@
 //! The winrate over a game as a picture.
 
-use std::fmt::Write as _;
+use draw::{Anchor, Canvas, axis::Axes, style};
 
 use crate::review::Review;
 
@@ -10,121 +10,94 @@ const LEFT: f64 = 56.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 46.0;
 const BOTTOM: f64 = 40.0;
-/// Moves between two marks of the axis, the first that gives few enough.
-const STEPS: [usize; 6] = [5, 10, 20, 50, 100, 200];
-const MOST_MARKS: usize = 12;
-/// The colour of marked moves.
-const MARK: &str = "#c8321f";
 /// Room for a name: a row, and a letter.
 const ROW_HEIGHT: f64 = 16.0;
 const LETTER_WIDTH: f64 = 6.6;
+/// Size of a name.
+const NAME_SIZE: f64 = 12.0;
 
 /// A picture in SVG: Black's share dark from below, White's light from above, the dearest moves
 /// marked and named.
 pub fn winrate_svg(review: &Review, title: &str, marked: usize) -> String {
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
-         font-family=\"sans-serif\" font-size=\"12\">\n\
-         <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#ffffff\"/>\n\
-         <text x=\"{LEFT}\" y=\"24\" font-size=\"15\" fill=\"#222222\">{}</text>\n",
-        escape(title)
-    );
-    let scale = Scale {
-        last: review.positions.len().saturating_sub(1).max(1),
+    let last = review.positions.len().saturating_sub(1).max(1);
+    let axes = Axes {
+        across: (LEFT, WIDTH - RIGHT),
+        down: (TOP, HEIGHT - BOTTOM),
+        x_range: (0.0, last as f64),
+        y_range: (0.0, 1.0),
     };
-    draw_areas(review, &scale, &mut svg);
-    draw_axes(&scale, &mut svg);
-    draw_swings(review, &scale, marked, &mut svg);
-    svg.push_str("</svg>\n");
-    svg
+    let mut canvas = Canvas::new(WIDTH, HEIGHT, style::PAPER);
+    canvas.text(
+        (LEFT, 24.0),
+        title,
+        style::TITLE_SIZE,
+        style::INK,
+        Anchor::Start,
+    );
+    canvas.text(
+        (WIDTH - RIGHT, 24.0),
+        "Black's winrate by move",
+        NAME_SIZE,
+        style::FAINT_INK,
+        Anchor::End,
+    );
+    draw_areas(review, &axes, &mut canvas);
+    draw_axes(&axes, &mut canvas);
+    draw_swings(review, &axes, marked, &mut canvas);
+    canvas.to_svg()
 }
 
-/// From positions and winrates to the picture.
-struct Scale {
-    last: usize,
-}
-
-impl Scale {
-    fn x(&self, index: usize) -> f64 {
-        LEFT + (WIDTH - LEFT - RIGHT) * index as f64 / self.last as f64
-    }
-
-    fn y(&self, winrate_black: f64) -> f64 {
-        TOP + (HEIGHT - TOP - BOTTOM) * (1.0 - winrate_black.clamp(0.0, 1.0))
-    }
-}
-
-fn draw_areas(review: &Review, scale: &Scale, svg: &mut String) {
-    let line: Vec<String> = review
+fn draw_areas(review: &Review, axes: &Axes, canvas: &mut Canvas) {
+    let line: Vec<(f64, f64)> = review
         .positions
         .iter()
         .enumerate()
-        .map(|(index, position)| {
-            format!(
-                "{:.1},{:.1}",
-                scale.x(index),
-                scale.y(position.winrate_black)
-            )
-        })
+        .map(|(index, position)| axes.at((index as f64, position.winrate_black.clamp(0.0, 1.0))))
         .collect();
-    let (left, right) = (scale.x(0), scale.x(scale.last));
-    let (top, bottom) = (scale.y(1.0), scale.y(0.0));
-    let _ = write!(
-        svg,
-        "<rect x=\"{left}\" y=\"{top}\" width=\"{}\" height=\"{}\" fill=\"#f3ede2\"/>\n\
-         <polygon points=\"{left},{bottom} {} {right},{bottom}\" fill=\"#4a4a4a\"/>\n\
-         <polyline points=\"{}\" fill=\"none\" stroke=\"#111111\" stroke-width=\"1.5\"/>\n",
-        right - left,
-        bottom - top,
-        line.join(" "),
-        line.join(" "),
+    let ((left, right), (top, bottom)) = (axes.across, axes.down);
+    canvas.rectangle(
+        (left, top),
+        (right - left, bottom - top),
+        style::WHITE_SHARE,
     );
+    let mut black = vec![(left, bottom)];
+    black.extend(&line);
+    black.push((line.last().map_or(left, |last| last.0), bottom));
+    canvas.polygon(&black, style::BLACK_SHARE);
+    canvas.line(&line, style::BLACK, 1.5);
 }
 
-fn draw_axes(scale: &Scale, svg: &mut String) {
+fn draw_axes(axes: &Axes, canvas: &mut Canvas) {
+    let (left, right) = axes.across;
     for percent in [0, 25, 50, 75, 100] {
-        let y = scale.y(f64::from(percent) / 100.0);
-        let dashes = if percent == 50 { "none" } else { "2 4" };
-        let _ = writeln!(
-            svg,
-            "<line x1=\"{LEFT}\" x2=\"{}\" y1=\"{y}\" y2=\"{y}\" stroke=\"#999999\" \
-             stroke-dasharray=\"{dashes}\"/><text x=\"{}\" y=\"{}\" text-anchor=\"end\" \
-             fill=\"#444444\">{percent} %</text>",
-            WIDTH - RIGHT,
-            LEFT - 6.0,
-            y + 4.0,
+        let y = axes.y(f64::from(percent) / 100.0);
+        let across = [(left, y), (right, y)];
+        match percent {
+            50 => canvas.line(&across, style::CURVE_RAW, 1.0),
+            _ => canvas.dashed_line(&across, style::CURVE_RAW),
+        }
+        canvas.text(
+            (left - 6.0, y + 4.0),
+            &format!("{percent} %"),
+            NAME_SIZE,
+            style::FAINT_INK,
+            Anchor::End,
         );
     }
-    let fits = |&&step: &&usize| scale.last / step <= MOST_MARKS;
-    let step = STEPS.iter().find(fits).copied().unwrap_or(scale.last);
-    for index in (0..=scale.last).step_by(step.max(1)) {
-        let x = scale.x(index);
-        let y = scale.y(0.0);
-        let _ = writeln!(
-            svg,
-            "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{y}\" y2=\"{}\" stroke=\"#666666\"/>\
-             <text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\" fill=\"#444444\">{index}</text>",
-            y + 5.0,
-            y + 18.0,
-        );
-    }
-    let _ = writeln!(
-        svg,
-        "<text x=\"{}\" y=\"24\" text-anchor=\"end\" fill=\"#444444\">Black's winrate by move</text>",
-        WIDTH - RIGHT
-    );
+    let places = draw::axis::whole_ticks(axes.x_range.0, axes.x_range.1);
+    axes.draw_places(canvas, &places, "");
 }
 
 /// Names the dearest moves in rows at the top, each joined to its place by a thin line; names that
 /// would run into each other go to different rows.
-fn draw_swings(review: &Review, scale: &Scale, marked: usize, svg: &mut String) {
+fn draw_swings(review: &Review, axes: &Axes, marked: usize, canvas: &mut Canvas) {
     let mut swings = review.largest_swings(marked);
     swings.sort_by_key(|swing| swing.index);
     let mut row_ends: Vec<f64> = Vec::new();
-    let (mut lines, mut names) = (String::new(), String::new());
+    let mut names = Vec::new();
     for swing in swings {
-        let x = scale.x(swing.index);
-        let y = scale.y(review.positions[swing.index].winrate_black);
+        let winrate = review.positions[swing.index].winrate_black.clamp(0.0, 1.0);
+        let (x, y) = axes.at((swing.index as f64, winrate));
         let name = format!(
             "{} {} -{:.0} %",
             swing.move_number,
@@ -138,30 +111,19 @@ fn draw_swings(review: &Review, scale: &Scale, marked: usize, svg: &mut String) 
         row_ends.resize(row_ends.len().max(row + 1), 0.0);
         row_ends[row] = start + width;
         let name_y = TOP + ROW_HEIGHT * (row as f64 + 1.0);
-        let _ = writeln!(
-            lines,
-            "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{:.1}\" y2=\"{y:.1}\" stroke=\"{MARK}\" \
-             stroke-width=\"0.8\"/><circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"{MARK}\" \
-             stroke=\"#ffffff\"/>",
-            name_y + 3.0
-        );
-        let _ = writeln!(
-            names,
-            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{ROW_HEIGHT}\" rx=\"3\" \
-             fill=\"#ffffff\"/><text x=\"{start:.1}\" y=\"{name_y:.1}\" fill=\"{MARK}\">{name}</text>",
-            start - 3.0,
-            name_y - ROW_HEIGHT + 4.0,
-            width + 6.0
-        );
+        canvas.line(&[(x, name_y + 3.0), (x, y)], style::MARK, 0.8);
+        canvas.edged_disc((x, y), 4.0, style::MARK, style::PAPER);
+        names.push((start, name_y, width, name));
     }
-    svg.push_str(&lines);
-    svg.push_str(&names);
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
+    // Names cover lines, and not the other way round.
+    for (start, y, width, name) in names {
+        canvas.rectangle(
+            (start - 3.0, y - ROW_HEIGHT + 4.0),
+            (width + 6.0, ROW_HEIGHT),
+            style::PAPER,
+        );
+        canvas.text((start, y), &name, NAME_SIZE, style::MARK, Anchor::Start);
+    }
 }
 
 #[cfg(test)]
@@ -206,13 +168,20 @@ mod tests {
         assert!(svg.contains("A &amp; B"));
     }
 
+    fn names_at(svg: &str, y: f64) -> usize {
+        let name = format!(
+            "y=\"{y}\" font-size=\"{NAME_SIZE}\" fill=\"{}\"",
+            style::MARK
+        );
+        svg.matches(&name).count()
+    }
+
     #[test]
     fn neighbouring_names_stand_in_different_rows() {
         let svg = winrate_svg(&review(&[0.9, 0.6, 0.3]), "", 2);
         let named = |row: f64| {
             let y = TOP + ROW_HEIGHT * row;
-            svg.matches(&format!("y=\"{y:.1}\" fill=\"{MARK}\""))
-                .count()
+            names_at(&svg, y)
         };
         // Moves 1 and 2 of a game of two are far apart: one row is enough for both.
         assert_eq!((named(1.0), named(2.0)), (2, 0));
@@ -222,12 +191,8 @@ mod tests {
         let mut crowded = review(&crowded);
         crowded.positions[51].winrate_black = 0.05;
         let svg = winrate_svg(&crowded, "", 2);
-        let first_rows = svg
-            .matches(&format!("y=\"{:.1}\" fill", TOP + ROW_HEIGHT))
-            .count();
-        let second_rows = svg
-            .matches(&format!("y=\"{:.1}\" fill", TOP + 2.0 * ROW_HEIGHT))
-            .count();
+        let first_rows = names_at(&svg, TOP + ROW_HEIGHT);
+        let second_rows = names_at(&svg, TOP + 2.0 * ROW_HEIGHT);
         assert_eq!((first_rows, second_rows), (1, 1));
         let few = winrate_svg(&review(&[0.9; 3]), "", 2);
         assert!(!few.contains("<circle"));

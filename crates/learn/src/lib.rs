@@ -53,11 +53,9 @@ pub mod device;
 // The loop, and what it keeps.
 pub mod checkpoint;
 pub mod history;
-pub mod lock;
 pub mod settings;
 pub mod trainer;
 
-pub mod axis;
 pub mod curves;
 pub mod events;
 

@@ -14,12 +14,12 @@ use crate::device::{DeviceError, Engine};
 use crate::events::EventFile;
 use crate::history::{History, Part, Row};
 use crate::layer::Mode;
-use crate::lock::{LockError, LockedFolder};
 use crate::loss::Tally;
 use crate::model::Model;
 use crate::optimiser::Optimiser;
 use crate::settings::{SettingsError, TrainSettings};
 use base::write_whole;
+use base::{LockError, LockedFolder};
 
 /// Files of a run's folder.
 pub mod name {

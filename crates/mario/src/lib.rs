@@ -35,6 +35,8 @@ pub mod text;
 
 pub mod record;
 
+pub mod film;
+
 pub mod protocol;
 
 pub mod symmetry;

@@ -1,6 +1,9 @@
 //! The `tengen` program: one file a subcommand under `commands`, no logic of its own.
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod output;
+
 mod commands;
 mod interrupt;
 
@@ -18,10 +21,7 @@ fn main() -> ExitCode {
     let program = commands::Program::parse();
     match program.run() {
         Ok(code) => code,
-        Err(error) => {
-            eprintln!("tengen: {}", commands::sentence(&error));
-            ExitCode::from(commands::EXIT_BAD_INPUT)
-        }
+        Err(error) => output::end(&error),
     }
 }
 

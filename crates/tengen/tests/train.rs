@@ -123,7 +123,7 @@ fn short_training(folder: &Path) -> (Vec<String>, PathBuf) {
 fn two_trainings_do_not_share_a_folder() {
     let folder = tempfile::tempdir().unwrap();
     let (arguments, out) = short_training(folder.path());
-    let first = learn::lock::LockedFolder::take(&out).unwrap();
+    let first = base::LockedFolder::take(&out).unwrap();
     let refused = tengen(&arguments).output().unwrap();
     let said = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(2), "{said}");

@@ -43,12 +43,12 @@ mod problem;
 mod search;
 mod solver;
 
+pub use self::draw::{picture, to_svg};
 pub use data::{
     CollectionError, Counts, Generated, Piece, Reach, Recipe, Score, StoneDifference, TreeError,
     check_label, count_by_size, expand_tree, generate, generate_collection, generate_problems,
     grow_collection, grow_tree, pieces,
 };
-pub use draw::to_svg;
 pub use network::{
     ATTACKER_OWNS, Cell, DEFENDER_OWNS, FeatureSet, LARGEST_COUNT, NetGuide, Planes, PublishError,
     SafetyError, SafetyNet, Split, TENGEN_PLANES, UnknownFeatureSet, UnknownSplit, ZONE_PLANE,

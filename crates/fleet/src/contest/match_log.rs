@@ -6,8 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use base::write_whole;
-use learn::lock::LockedFolder;
+use base::{LockedFolder, write_whole};
 
 use super::{ContestError, Entry, identity::Identity};
 

@@ -243,7 +243,7 @@ fn a_folder_of_an_earlier_version_learns_which_match_it_is() {
 #[test]
 fn a_folder_is_of_one_process_at_a_time() {
     let (folder, contest, _) = in_folder("pass", "resign");
-    let _lock = learn::lock::LockedFolder::take(folder.path()).unwrap();
+    let _lock = base::LockedFolder::take(folder.path()).unwrap();
     assert!(refusal(&contest).contains("in use by another process"));
 }
 

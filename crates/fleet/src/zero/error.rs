@@ -3,12 +3,12 @@
 use std::{io, path::PathBuf};
 
 use go_player::{NetworkError, NotForGo};
-use learn::{lock::LockError, trainer::TrainError};
+use learn::trainer::TrainError;
 use mario_player::lineup::LineupError;
 use net::file::LoadError;
 use thiserror::Error;
 
-use base::LogError;
+use base::{LockError, LogError};
 
 /// Why a run cannot go on.
 #[derive(Debug, Error)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use learn::axis::{label, ticks, whole_ticks};
+use draw::axis::{label, ticks, whole_ticks};
 
 use crate::zero::{State, TrainingLine};
 

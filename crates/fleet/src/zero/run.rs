@@ -9,9 +9,9 @@ use std::{
     time::Instant,
 };
 
-use learn::{lock::LockedFolder, trainer::Report};
+use learn::trainer::Report;
 
-use base::Log;
+use base::{LockedFolder, Log};
 
 use crate::{
     Elo, Verdict,

@@ -3,16 +3,11 @@
 mod draw;
 mod eval;
 mod examples;
-mod film;
-mod gif;
 mod play;
-mod raster;
-mod screen;
 mod selfplay;
 mod serve;
 mod solve;
 mod stage;
-mod svg;
 mod watch;
 
 use std::path::{Path, PathBuf};

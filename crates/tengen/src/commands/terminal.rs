@@ -6,9 +6,16 @@ use anyhow::Context;
 use clap::builder::RangedU64ValueParser;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::output;
+
 /// Whether to print in colour: to a terminal whose user did not say no.
 pub fn is_colored() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
+/// A count with its noun: "1 picture", "2 pictures".
+pub fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Reads a number from 0 to `most`, for options.
@@ -16,12 +23,12 @@ pub fn count_up_to(most: usize) -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(0..=most as u64)
 }
 
-/// Prints to standard output. A reader who leaves early is an error like any other, not a panic.
+/// Prints to standard output.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())
-        .context("standard output closed early")
+        .context(output::CANNOT_WRITE)
 }
 
 /// An error with its causes in one sentence; a cause that the sentence before it tells already is not told again.

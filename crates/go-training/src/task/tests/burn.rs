@@ -1,8 +1,8 @@
 //! Burn agrees with our layers about Go, and can train it.
 
+use base::LockedFolder;
 use learn::device::agreement::{Case, WAY_TOLERANCE, agree_on_processor, distance, values};
 use learn::device::{BurnEngine, Engine};
-use learn::lock::LockedFolder;
 use learn::optimiser::Rule;
 use learn::trainer::Outcome;
 

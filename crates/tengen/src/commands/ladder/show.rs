@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, anyhow, bail};
 use go::{Board, Diagram, Game, LadderReader, Point};
 use ladder::journey::{Journey, News, journey};
-use ladder::picture::Picture;
+use ladder::picture::picture;
 use ladder::positions::{Kind, Question, questions, truth};
 use ladder::reader::{DEFAULT_STEPS, reader};
 
@@ -84,7 +84,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         text += &format!("\nafter block {}:\n{drawing}\n", stage.block);
     }
     if let Some((file, format)) = output {
-        let picture = Picture::new(board, &journey);
+        let picture = picture(board, &journey);
         let bytes = match format {
             Format::Svg => picture.to_svg().into_bytes(),
             Format::Png => picture.to_png(),

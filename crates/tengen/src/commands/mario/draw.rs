@@ -5,11 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use draw::bottle::{to_gif, to_svg};
+use mario::film::{film, still};
 use mario_player::selfplay::read_records;
 
-use super::film::film;
-use super::gif::gif;
-use super::svg::svg;
+use crate::commands::files::write_whole;
+use crate::commands::terminal::counted;
 
 /// Draw a recorded game as an animation
 ///
@@ -42,31 +43,35 @@ pub fn run(args: DrawArgs) -> anyhow::Result<ExitCode> {
     if !(args.times > 0.0 && args.times.is_finite()) {
         bail!("--times {} must be above 0", args.times);
     }
-    let mut record = read_records(&args.record)?
+    let record = read_records(&args.record)?
         .nth(args.game as usize - 1)
         .with_context(|| format!("{} has no game {}", args.record.display(), args.game))??;
-    if let Some(pills) = args.still {
-        record.moves.truncate(pills);
-    }
-    let mut frames = film(&record, args.times)?;
-    if args.still.is_some() {
-        frames.drain(..frames.len() - 1);
-    }
+    let in_record = || format!("{}: game {}", args.record.display(), args.game);
+    let frames = match args.still {
+        None => film(&record, args.times).with_context(in_record)?,
+        Some(pills) if pills > record.moves.len() => bail!(
+            "--still {pills}: game {} of {} has only {}",
+            args.game,
+            args.record.display(),
+            counted(record.moves.len(), "pill", "pills")
+        ),
+        Some(pills) => vec![still(&record, pills).with_context(in_record)?],
+    };
     let kind = args.picture.extension().and_then(|ending| ending.to_str());
     let content = match kind {
-        Some("svg") => svg(&frames).into_bytes(),
-        Some("gif") => gif(&frames)?,
+        Some("svg") => to_svg(&frames).into_bytes(),
+        Some("gif") => to_gif(&frames)?,
         _ => bail!(
             "{}: expected a file ending in .svg or .gif",
             args.picture.display()
         ),
     };
-    crate::commands::files::write_whole(&args.picture, &content)?;
+    write_whole(&args.picture, &content)?;
     let seconds: f64 = frames.iter().map(|frame| frame.seconds).sum();
     println!(
-        "{}: {} pictures, {seconds:.1} s, {} bytes",
+        "{}: {}, {seconds:.1} s, {} bytes",
         args.picture.display(),
-        frames.len(),
+        counted(frames.len(), "picture", "pictures"),
         content.len()
     );
     Ok(ExitCode::SUCCESS)

@@ -6,14 +6,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use clap::Args;
+use draw::bottle::to_rows;
+use mario::film::Scenery;
 use mario::protocol::presses::Press;
 use mario::protocol::{ClientMessage, Deal, Presses, Server, VERSION};
 use mario::speed::FRAMES_PER_SECOND;
 use mario::{Button, Ending, Rules, Speed};
 
 use super::DealArgs;
-use super::screen::{Scoreboard, draw};
 use super::stage::{Key, Stage};
+use crate::commands::terminal::{counted, is_colored};
 
 /// Play in the terminal
 ///
@@ -139,15 +141,21 @@ fn rows(server: &Server, args: &PlayArgs, paused: bool) -> Vec<String> {
     if paused {
         lines.push("PAUSED".to_owned());
     }
-    let beside = Scoreboard {
-        next: Some(shown_next(server)),
-        lines: &lines,
+    picture(server, &lines)
+}
+
+/// The rows of what is seen now, with lines of text beside it.
+pub(super) fn picture(server: &Server, lines: &[String]) -> Vec<String> {
+    let game = server.game();
+    let scenery = Scenery {
+        falling: server.falling(),
+        ..Scenery::still(*game.board(), Some(shown_next(server)), game.placed())
     };
-    draw(game.board(), server.falling(), &beside)
+    to_rows(&scenery.frame(0.0), is_colored(), lines)
 }
 
 /// While no pill falls, the one shown is the one about to be launched.
-pub(super) fn shown_next(server: &Server) -> mario::Pill {
+fn shown_next(server: &Server) -> mario::Pill {
     match server.falling() {
         Some(_) => server.game().next_pill(),
         None => server.game().pill(),
@@ -156,24 +164,18 @@ pub(super) fn shown_next(server: &Server) -> mario::Pill {
 
 fn finish(server: &Server) -> ExitCode {
     let game = server.game();
-    let left = game.board().viruses_left();
-    match game.ending() {
+    let pills = counted(game.placed() as usize, "pill", "pills");
+    let left = counted(game.board().viruses_left() as usize, "virus", "viruses");
+    let how = match game.ending() {
         Some(Ending::Cleared) => {
-            println!("cleared with {} pills", game.placed());
-            ExitCode::SUCCESS
+            println!("cleared with {pills}");
+            return ExitCode::SUCCESS;
         }
-        Some(_) => {
-            println!(
-                "topped out after {} pills, {left} viruses left",
-                game.placed()
-            );
-            ExitCode::from(EXIT_LOST)
-        }
-        None => {
-            println!("stopped after {} pills, {left} viruses left", game.placed());
-            ExitCode::from(EXIT_LOST)
-        }
-    }
+        Some(_) => "topped out",
+        None => "stopped",
+    };
+    println!("{how} after {pills}, {left} left");
+    ExitCode::from(EXIT_LOST)
 }
 
 #[cfg(test)]

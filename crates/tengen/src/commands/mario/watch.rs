@@ -6,6 +6,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use draw::bottle::to_rows;
+use mario::film::Scenery;
 use mario::protocol::{Client, Deal, Server, Situation};
 use mario::speed::FRAMES_PER_SECOND;
 use mario::{Ending, Game, Rules, Speed};
@@ -13,10 +15,10 @@ use mario_player::clock::Clock;
 use mario_player::net_tree::NetSettings;
 use mario_player::player::{Player, View};
 
-use super::play::shown_next;
-use super::screen::{Scoreboard, draw};
+use super::play::picture;
 use super::stage::{Key, Stage};
 use super::{DealArgs, PlayerArgs};
+use crate::commands::terminal::{counted, is_colored};
 
 /// Watch a player in the terminal
 ///
@@ -59,11 +61,12 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     } else {
         watch_plain(&name, game, &mut *player)?
     };
-    let left = game.board().viruses_left();
     let won = game.ending() == Some(Ending::Cleared);
+    let pills = counted(game.placed() as usize, "pill", "pills");
+    let left = counted(game.board().viruses_left() as usize, "virus", "viruses");
     match won {
-        true => println!("cleared with {} pills", game.placed()),
-        false => println!("{} pills placed, {left} viruses left", game.placed()),
+        true => println!("cleared with {pills}"),
+        false => println!("{pills} placed, {left} left"),
     }
     Ok(if won {
         ExitCode::SUCCESS
@@ -125,11 +128,7 @@ fn watch_live(
                 String::new()
             },
         ];
-        let beside = Scoreboard {
-            next: Some(shown_next(&server)),
-            lines: &lines,
-        };
-        stage.show(&draw(server.game().board(), server.falling(), &beside))?;
+        stage.show(&picture(&server, &lines))?;
         match stage.key(frame_time.saturating_sub(start.elapsed()))? {
             Some(Key::Quit) => break,
             Some(Key::Pause) => paused = !paused,
@@ -151,11 +150,8 @@ fn watch_plain(name: &str, mut game: Game, player: &mut dyn Player) -> anyhow::R
             format!("viruses {}", game.board().viruses_left()),
             format!("pills {}", game.placed()),
         ];
-        let beside = Scoreboard {
-            next: Some(game.pill()),
-            lines: &lines,
-        };
-        for row in draw(game.board(), None, &beside) {
+        let scenery = Scenery::still(*game.board(), Some(game.pill()), game.placed());
+        for row in to_rows(&scenery.frame(0.0), is_colored(), &lines) {
             println!("{}", row.trim_end());
         }
     }

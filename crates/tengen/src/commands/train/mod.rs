@@ -8,8 +8,8 @@ mod safety;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use base::LockedFolder;
 use learn::device::{Device, Engine};
-use learn::lock::LockedFolder;
 use learn::settings::{self, TrainSettings};
 use learn::trainer::{self, Task, name};
 use serde::Serialize;

@@ -2,11 +2,11 @@
 
 use std::io::IsTerminal;
 
+use base::LockedFolder;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use learn::data::LoadReport;
 use learn::device::Engine;
 use learn::history::Part;
-use learn::lock::LockedFolder;
 use learn::settings::TrainSettings;
 use learn::trainer::{self, Outcome, Report, Task};
 use serde_json::json;

@@ -6,10 +6,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use mario::board::{HEIGHT, WIDTH, bit};
-use mario::{Cell, Color, Shape};
-
-use super::film::Frame;
+use super::{Cell, Color, Frame, HEIGHT, Shape, WIDTH};
+use crate::style;
+use crate::svg::head;
 
 /// Side of a cell.
 const CELL: i32 = 20;
@@ -18,21 +17,20 @@ const CELL: i32 = 20;
 const EDGE: i32 = 14;
 const NECK: i32 = 26;
 const SIDE: i32 = 96;
+/// The inside of the bottle.
+const INSIDE: (i32, i32) = (WIDTH as i32 * CELL, HEIGHT as i32 * CELL);
 
-/// Something shown at a place: a cell, a flash, or a line of text.
+/// Something shown at a place: a cell, or a line of text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Item {
-    Cell(u8),
-    Flash,
+    Cell(Cell),
     Text(String),
 }
 
 /// The animation; with a single frame, a still picture.
-pub fn svg(frames: &[Frame]) -> String {
-    let (width, height) = (2 * EDGE + 8 * CELL + SIDE, NECK + 16 * CELL + EDGE);
-    let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">\n"
-    );
+pub fn to_svg(frames: &[Frame]) -> String {
+    let (width, height) = (2 * EDGE + INSIDE.0 + SIDE, NECK + INSIDE.1 + EDGE);
+    let mut text = head(f64::from(width), f64::from(height));
     text += &definitions();
     text += &bottle(width, height);
     let total: f64 = frames.iter().map(|frame| frame.seconds).sum();
@@ -44,8 +42,7 @@ pub fn svg(frames: &[Frame]) -> String {
     }
     for ((x, y), item, start, end) in intervals(frames) {
         let body = match item {
-            Item::Cell(code) => format!("<use href=\"#{}\"", char::from(code)),
-            Item::Flash => "<use href=\"#flash\"".to_owned(),
+            Item::Cell(cell) => format!("<use href=\"#{}\"", id(cell)),
             Item::Text(_) => "<text".to_owned(),
         };
         let inner = match item {
@@ -91,7 +88,7 @@ pub fn svg(frames: &[Frame]) -> String {
         };
         let _ = writeln!(text, "{reset}{visible}{gone}</{tag}>");
     }
-    text + "</svg>\n"
+    text + "</g>\n</svg>\n"
 }
 
 /// Every item with its place and the seconds it is shown from and to.
@@ -126,64 +123,44 @@ fn intervals(frames: &[Frame]) -> Vec<((i32, i32), Item, f64, f64)> {
 }
 
 fn items_of(frame: &Frame) -> Vec<((i32, i32), Item)> {
-    let mut items = Vec::new();
-    for y in 0..HEIGHT {
-        for x in 0..WIDTH {
-            if let Some(cell) = frame.board.cell(x, y) {
-                let flashing = frame.clearing & bit(x, y) != 0;
-                let item = if flashing {
-                    Item::Flash
-                } else {
-                    Item::Cell(cell.code())
-                };
-                items.push((corner(x, y), item));
-            }
-        }
+    let cells = frame.each_cell();
+    let mut items: Vec<_> = cells
+        .map(|(x, y, cell)| (corner(x, y), Item::Cell(cell)))
+        .collect();
+    let side = 2 * EDGE + INSIDE.0 + 8;
+    if let Some([left, right]) = frame.next {
+        items.push(((side, NECK + 12), Item::Cell(left)));
+        items.push(((side + CELL, NECK + 12), Item::Cell(right)));
+        items.push(((side, NECK + 4), Item::Text("next".to_owned())));
     }
-    if let Some(placed) = frame.falling {
-        let [first, second] = placed.content.cells().map(|cell| Item::Cell(cell.code()));
-        let (dx, dy) = if placed.content.vertical {
-            (0, 1)
-        } else {
-            (1, 0)
-        };
-        items.push((corner(placed.x, placed.y), first));
-        items.push((corner(placed.x + dx, placed.y + dy), second));
-    }
-    let side = 2 * EDGE + 8 * CELL;
-    if let Some(next) = frame.next {
-        let [left, right] = next.turned(0).cells().map(|cell| Item::Cell(cell.code()));
-        items.push(((side + 8, NECK + 12), left));
-        items.push(((side + 8 + CELL, NECK + 12), right));
-    }
-    let viruses = Item::Text(format!("{} viruses", frame.board.viruses_left()));
-    items.push(((side + 8, NECK + 66), viruses));
-    items.push((
-        (side + 8, NECK + 90),
-        Item::Text(format!("{} pills", frame.pills)),
-    ));
+    let viruses = counted(frame.viruses, "virus", "viruses");
+    items.push(((side, NECK + 66), Item::Text(viruses)));
+    let pills = counted(frame.pills, "pill", "pills");
+    items.push(((side, NECK + 90), Item::Text(pills)));
     items
 }
 
-fn corner(x: u8, y: u8) -> (i32, i32) {
-    let up = i32::from(y) + 1;
-    (
-        EDGE + CELL * i32::from(x),
-        NECK + CELL * (i32::from(HEIGHT) - up),
-    )
+fn counted(count: u32, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// The top left corner of a cell.
+fn corner(x: usize, y: usize) -> (i32, i32) {
+    let up = y as i32 + 1;
+    (EDGE + CELL * x as i32, NECK + CELL * (HEIGHT as i32 - up))
 }
 
 fn bottle(width: i32, height: i32) -> String {
-    let (left, right) = (EDGE, EDGE + 8 * CELL);
+    let (left, right) = (EDGE, EDGE + INSIDE.0);
     let (neck_left, neck_right) = (left + 3 * CELL, left + 5 * CELL);
-    let (top, bottom) = (NECK, NECK + 16 * CELL);
+    let (top, bottom) = (NECK, NECK + INSIDE.1);
+    let (night, inside, glass, ink) =
+        (style::NIGHT, style::BOTTLE, style::GLASS, style::BOTTLE_INK);
     format!(
-        "<rect width=\"{width}\" height=\"{height}\" fill=\"#0e1018\"/>\n\
-         <path d=\"M{neck_left} 6V{top}H{left}V{bottom}H{right}V{top}H{neck_right}V6\" fill=\"#1c1f2c\" stroke=\"#7a86a4\" stroke-width=\"4\" stroke-linejoin=\"round\" stroke-linecap=\"round\"/>\n\
-         <g font-family=\"sans-serif\" font-size=\"14\" fill=\"#dfe4f2\"><text x=\"{}\" y=\"{}\">next</text></g>\n\
-         <style>text{{font:14px sans-serif;fill:#dfe4f2}}</style>\n",
-        right + EDGE + 8,
-        NECK + 4,
+        "<rect width=\"{width}\" height=\"{height}\" fill=\"{night}\"/>\n\
+         <path d=\"M{neck_left} 6V{top}H{left}V{bottom}H{right}V{top}H{neck_right}V6\" fill=\"{inside}\" \
+         stroke=\"{glass}\" stroke-width=\"4\" stroke-linejoin=\"round\" stroke-linecap=\"round\"/>\n\
+         <g font-size=\"14\" fill=\"{ink}\">\n"
     )
 }
 
@@ -191,13 +168,14 @@ fn bottle(width: i32, height: i32) -> String {
 fn definitions() -> String {
     let mut text = "<defs>\n".to_owned();
     for color in Color::ALL {
-        let fill = match color {
-            Color::Red => "#e24042",
-            Color::Yellow => "#f0c42e",
-            Color::Blue => "#4080f0",
-        };
+        let fill = style::PILLS[color as usize].to_string();
+        let fill = fill.as_str();
         for shape in Shape::ALL {
-            let id = char::from(Cell { color, shape }.code());
+            let cell = Cell {
+                color,
+                shape,
+                flashes: false,
+            };
             let body = match shape {
                 Shape::Virus => format!(
                     "<path d=\"M5 5L3 1M15 5L17 1\" stroke=\"{fill}\" stroke-width=\"2\"/><circle cx=\"10\" cy=\"11\" r=\"8\" fill=\"{fill}\"/><circle cx=\"7\" cy=\"9\" r=\"2.4\" fill=\"#fff\"/><circle cx=\"13\" cy=\"9\" r=\"2.4\" fill=\"#fff\"/><circle cx=\"7.4\" cy=\"9.4\" r=\"1.1\"/><circle cx=\"12.6\" cy=\"9.4\" r=\"1.1\"/><path d=\"M6 14.5Q10 12.5 14 14.5\" fill=\"none\" stroke=\"#000\" stroke-width=\"1.2\"/>"
@@ -208,14 +186,57 @@ fn definitions() -> String {
                 Shape::Top => half(fill, "M1 20V10A9 9 0 0 1 19 10V20Z"),
                 Shape::Bottom => half(fill, "M1 0V10A9 9 0 0 0 19 10V0Z"),
             };
-            let _ = writeln!(text, "<g id=\"{id}\">{body}</g>");
+            let _ = writeln!(text, "<g id=\"{}\">{body}</g>", id(cell));
         }
     }
     text + "<g id=\"flash\"><circle cx=\"10\" cy=\"10\" r=\"8\" fill=\"none\" stroke=\"#fff\" stroke-width=\"3\"/></g>\n</defs>\n"
+}
+
+/// The name of a cell's symbol.
+fn id(cell: Cell) -> String {
+    let shape = match (cell.flashes, cell.shape) {
+        (true, _) => return "flash".to_owned(),
+        (_, Shape::Top) => "top",
+        (_, Shape::Bottom) => "bottom",
+        (_, Shape::Left) => "left",
+        (_, Shape::Right) => "right",
+        (_, Shape::Single) => "single",
+        (_, Shape::Virus) => "virus",
+    };
+    format!("{shape}-{}", cell.color.letter())
 }
 
 fn half(fill: &str, outline: &str) -> String {
     format!(
         "<path d=\"{outline}\" fill=\"{fill}\"/><circle cx=\"7\" cy=\"6.5\" r=\"2\" fill=\"#fff\" opacity=\".55\"/>"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn everything_shown_has_a_symbol_and_its_time() {
+        let svg = to_svg(&sample());
+        for reference in svg.split("href=\"#").skip(1) {
+            let id = reference.split('"').next().unwrap();
+            assert!(svg.contains(&format!("<g id=\"{id}\">")), "{id}");
+        }
+        // The virus goes after the first half second, the flash after the second.
+        assert!(svg.contains("to=\"hidden\" begin=\"clock.begin+0.50s\""));
+        assert!(svg.contains("to=\"hidden\" begin=\"clock.begin+1.00s\""));
+        assert!(svg.contains(">1 virus<") && svg.contains(">0 viruses<"));
+        assert!(svg.contains(">1 pill<") && svg.contains(">2 pills<"));
+        assert_eq!(svg.matches("<g").count(), svg.matches("</g>").count());
+    }
+
+    #[test]
+    fn one_frame_does_not_move_and_without_a_next_pill_nothing_says_next() {
+        let frames = sample();
+        let with_next = to_svg(&frames[..1]);
+        assert!(!with_next.contains("<animate") && with_next.contains(">next<"));
+        assert!(!to_svg(&frames[2..]).contains(">next<"));
+    }
 }

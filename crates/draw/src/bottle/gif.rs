@@ -1,24 +1,29 @@
 //! Pictures as an animated GIF; each frame stores only the rectangle that changed.
 
-use anyhow::Context;
 use gif::{DisposalMethod, Encoder, Repeat};
 
-use super::film::Frame;
-use super::raster::{PALETTE, PICTURE_HEIGHT, PICTURE_WIDTH, Raster};
+use super::Frame;
+use super::pixels::{PALETTE, PICTURE_HEIGHT, PICTURE_WIDTH, Raster};
+
+/// Why a GIF could not be made.
+pub type GifError = gif::EncodingError;
 
 /// GIF counts time in hundredths of a second, and browsers slow down anything below two.
 const LEAST_DELAY: f64 = 2.0;
 
-pub fn gif(frames: &[Frame]) -> anyhow::Result<Vec<u8>> {
+/// The animation, for ever from the start.
+pub fn to_gif(frames: &[Frame]) -> Result<Vec<u8>, GifError> {
     let mut bytes = Vec::new();
-    let palette: Vec<u8> = PALETTE.concat();
+    let palette: Vec<u8> = PALETTE
+        .iter()
+        .flat_map(|color| [color.0, color.1, color.2])
+        .collect();
     let mut encoder = Encoder::new(
         &mut bytes,
         PICTURE_WIDTH as u16,
         PICTURE_HEIGHT as u16,
         &palette,
-    )
-    .context("the GIF cannot be begun")?;
+    )?;
     encoder.set_repeat(Repeat::Infinite)?;
     let mut shown: Option<Raster> = None;
     for frame in frames {
@@ -32,18 +37,16 @@ pub fn gif(frames: &[Frame]) -> anyhow::Result<Vec<u8>> {
         let rows = (top..top + height).flat_map(|y| {
             &raster.pixels[y * PICTURE_WIDTH + left..y * PICTURE_WIDTH + left + width]
         });
-        encoder
-            .write_frame(&gif::Frame {
-                left: left as u16,
-                top: top as u16,
-                width: width as u16,
-                height: height as u16,
-                delay: (100.0 * frame.seconds).round().max(LEAST_DELAY) as u16,
-                dispose: DisposalMethod::Keep,
-                buffer: rows.copied().collect::<Vec<u8>>().into(),
-                ..gif::Frame::default()
-            })
-            .context("a frame cannot be written")?;
+        encoder.write_frame(&gif::Frame {
+            left: left as u16,
+            top: top as u16,
+            width: width as u16,
+            height: height as u16,
+            delay: (100.0 * frame.seconds).round().max(LEAST_DELAY) as u16,
+            dispose: DisposalMethod::Keep,
+            buffer: rows.copied().collect::<Vec<u8>>().into(),
+            ..gif::Frame::default()
+        })?;
         shown = Some(raster);
     }
     drop(encoder);
@@ -65,4 +68,22 @@ fn changed_rectangle(before: &[u8], after: &[u8]) -> Option<(usize, usize, usize
     let top = changed().map(|(_, y)| y).min()?;
     let bottom = changed().map(|(_, y)| y).max()?;
     Some((left, top, right - left + 1, bottom - top + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn a_reader_sees_every_frame_with_its_delay() {
+        let bytes = to_gif(&sample()).unwrap();
+        let mut reader = gif::DecodeOptions::new().read_info(&bytes[..]).unwrap();
+        assert_eq!(usize::from(reader.width()), PICTURE_WIDTH);
+        let mut delays = Vec::new();
+        while let Some(frame) = reader.read_next_frame().unwrap() {
+            delays.push(frame.delay);
+        }
+        assert_eq!(delays, [50, 50, 50]);
+    }
 }

@@ -1,12 +1,11 @@
 //! A picture as palette indices: the bottle, the next pill, and two counts in small digits.
 
-use mario::board::{HEIGHT, WIDTH, bit};
-use mario::{Cell, Color, Shape};
-
-use super::film::Frame;
+use super::{Cell, Color, Frame, HEIGHT, Shape, WIDTH};
+use crate::canvas::Rgb;
+use crate::{font, style};
 
 /// Pixels of a cell's side.
-pub const CELL: usize = 16;
+const CELL: usize = 16;
 
 /// Pixels around the bottle.
 const EDGE: usize = 12;
@@ -18,24 +17,24 @@ const NECK: usize = 20;
 const SIDE: usize = 72;
 
 /// Width of the whole picture.
-pub const PICTURE_WIDTH: usize = EDGE + 8 * CELL + EDGE + SIDE;
+pub(super) const PICTURE_WIDTH: usize = EDGE + WIDTH * CELL + EDGE + SIDE;
 
 /// Height of the whole picture.
-pub const PICTURE_HEIGHT: usize = NECK + 16 * CELL + EDGE;
+pub(super) const PICTURE_HEIGHT: usize = NECK + HEIGHT * CELL + EDGE;
 
-/// Red, green and blue of each palette entry.
-pub const PALETTE: [[u8; 3]; 11] = [
-    [14, 16, 24],    // outside
-    [28, 31, 44],    // inside the bottle
-    [122, 134, 164], // glass
-    [226, 64, 66],   // red
-    [240, 196, 46],  // yellow
-    [64, 128, 240],  // blue
-    [255, 150, 146], // light red
-    [255, 232, 146], // light yellow
-    [158, 196, 255], // light blue
-    [10, 10, 14],    // eyes
-    [240, 242, 250], // text and flash
+/// The colour of each palette entry.
+pub(super) const PALETTE: [Rgb; 11] = [
+    style::NIGHT,
+    style::BOTTLE,
+    style::GLASS,
+    style::PILLS[0],
+    style::PILLS[1],
+    style::PILLS[2],
+    style::PILL_LIGHTS[0],
+    style::PILL_LIGHTS[1],
+    style::PILL_LIGHTS[2],
+    Rgb(10, 10, 14), // eyes
+    style::BOTTLE_INK,
 ];
 
 const OUTSIDE: u8 = 0;
@@ -45,42 +44,29 @@ const EYES: u8 = 9;
 const WHITE: u8 = 10;
 
 /// A picture under way.
-pub struct Raster {
+pub(super) struct Raster {
     /// One palette index a pixel, row by row.
-    pub pixels: Vec<u8>,
+    pub(super) pixels: Vec<u8>,
 }
 
 impl Raster {
     /// Paints one frame.
-    pub fn paint(frame: &Frame) -> Self {
+    pub(super) fn paint(frame: &Frame) -> Self {
         let mut raster = Self {
             pixels: vec![OUTSIDE; PICTURE_WIDTH * PICTURE_HEIGHT],
         };
         raster.paint_bottle();
-        for y in 0..HEIGHT {
-            for x in 0..WIDTH {
-                if let Some(cell) = frame.board.cell(x, y) {
-                    let flashing = frame.clearing & bit(x, y) != 0;
-                    raster.paint_cell(cell_corner(x, y), cell, flashing);
-                }
+        for (x, y, cell) in frame.each_cell() {
+            if let Some(corner) = cell_corner(x, y) {
+                raster.paint_cell(corner, cell);
             }
         }
-        if let Some(placed) = frame.falling {
-            let [first, second] = placed.content.cells();
-            raster.paint_cell(cell_corner(placed.x, placed.y), first, false);
-            if !placed.content.vertical {
-                raster.paint_cell(cell_corner(placed.x + 1, placed.y), second, false);
-            } else if placed.y + 1 < HEIGHT {
-                raster.paint_cell(cell_corner(placed.x, placed.y + 1), second, false);
-            }
+        let side = 2 * EDGE + WIDTH * CELL;
+        if let Some([left, right]) = frame.next {
+            raster.paint_cell((side + 10, NECK + 8), left);
+            raster.paint_cell((side + 10 + CELL, NECK + 8), right);
         }
-        let side = 2 * EDGE + 8 * CELL;
-        if let Some(next) = frame.next {
-            let [left, right] = next.turned(0).cells();
-            raster.paint_cell((side + 10, NECK + 8), left, false);
-            raster.paint_cell((side + 10 + CELL, NECK + 8), right, false);
-        }
-        raster.paint_virus_count(side, frame.board.viruses_left());
+        raster.paint_virus_count(side, frame.viruses);
         raster.paint_number(side + 10, NECK + 96, frame.pills, GLASS);
         raster
     }
@@ -101,7 +87,7 @@ impl Raster {
 
     fn paint_bottle(&mut self) {
         const GLASS_WIDTH: usize = 3;
-        let (width, height) = (8 * CELL, 16 * CELL);
+        let (width, height) = (WIDTH * CELL, HEIGHT * CELL);
         let outer = EDGE - GLASS_WIDTH;
         self.fill(outer, NECK - GLASS_WIDTH, width + 6, height + 6, GLASS);
         self.fill(EDGE, NECK, width, height, INSIDE);
@@ -112,8 +98,8 @@ impl Raster {
         self.fill(neck, 4, 2 * CELL, NECK - 4, INSIDE);
     }
 
-    fn paint_cell(&mut self, (left, top): (usize, usize), cell: Cell, flashing: bool) {
-        let (ink, light) = match (flashing, cell.color) {
+    fn paint_cell(&mut self, (left, top): (usize, usize), cell: Cell) {
+        let (ink, light) = match (cell.flashes, cell.color) {
             (true, _) => (WHITE, WHITE),
             (_, Color::Red) => (3, 6),
             (_, Color::Yellow) => (4, 7),
@@ -127,7 +113,7 @@ impl Raster {
                 }
             }
         }
-        if cell.shape == Shape::Virus && !flashing {
+        if cell.shape == Shape::Virus && !cell.flashes {
             for eye in [4, 9] {
                 self.fill(left + eye, top + 5, 3, 3, WHITE);
                 self.fill(left + eye + 1, top + 6, 1, 2, EYES);
@@ -143,19 +129,19 @@ impl Raster {
         let virus = Cell {
             color: Color::Red,
             shape: Shape::Virus,
+            flashes: false,
         };
-        self.paint_cell((side + 10, NECK + 48), virus, false);
+        self.paint_cell((side + 10, NECK + 48), virus);
         self.paint_number(side + 32, NECK + 50, viruses, WHITE);
     }
 
     fn paint_number(&mut self, x: usize, y: usize, number: u32, ink: u8) {
         const SCALE: usize = 2;
-        for (place, digit) in number.to_string().bytes().enumerate() {
-            let rows = DIGITS[usize::from(digit - b'0')];
-            for (row, bits) in rows.into_iter().enumerate() {
-                for column in 0..3 {
-                    if bits >> (2 - column) & 1 == 1 {
-                        let left = x + (4 * place + column) * SCALE;
+        for (place, digit) in number.to_string().chars().enumerate() {
+            for row in 0..font::HEIGHT {
+                for column in 0..font::WIDTH {
+                    if font::has_dot(digit, column, row) {
+                        let left = x + (font::ADVANCE * place + column) * SCALE;
                         self.fill(left, y + row * SCALE, SCALE, SCALE, ink);
                     }
                 }
@@ -164,26 +150,10 @@ impl Raster {
     }
 }
 
-/// Digits, five rows of three bits each.
-const DIGITS: [[u8; 5]; 10] = [
-    [0b111, 0b101, 0b101, 0b101, 0b111],
-    [0b010, 0b110, 0b010, 0b010, 0b111],
-    [0b111, 0b001, 0b111, 0b100, 0b111],
-    [0b111, 0b001, 0b111, 0b001, 0b111],
-    [0b101, 0b101, 0b111, 0b001, 0b001],
-    [0b111, 0b100, 0b111, 0b001, 0b111],
-    [0b111, 0b100, 0b111, 0b101, 0b111],
-    [0b111, 0b001, 0b010, 0b010, 0b010],
-    [0b111, 0b101, 0b111, 0b101, 0b111],
-    [0b111, 0b101, 0b111, 0b001, 0b111],
-];
-
-/// The top left pixel of a cell.
-fn cell_corner(x: u8, y: u8) -> (usize, usize) {
-    (
-        EDGE + CELL * usize::from(x),
-        NECK + CELL * usize::from(HEIGHT - 1 - y),
-    )
+/// The top left pixel of a cell; the neck is too short for one.
+fn cell_corner(x: usize, y: usize) -> Option<(usize, usize)> {
+    let down = (HEIGHT - 1).checked_sub(y)?;
+    Some((EDGE + CELL * x, NECK + CELL * down))
 }
 
 /// Whether a shape covers a pixel of its cell: a disc, stretched towards the partner.
