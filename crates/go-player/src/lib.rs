@@ -53,6 +53,7 @@ pub mod doctor;
 mod exhibition;
 mod graph;
 mod review;
+mod scoring;
 
 pub use encoder::{
     Encoder, HumanProfile, KataEncoder, KataScales, KataTraits, LeelaEncoder, NotForGo, Opinion,
@@ -70,6 +71,7 @@ pub use position::{Assumptions, PastBoard, Position};
 pub use prepare::{Adjusted, Preparation};
 pub use restriction::{Restrictions, Rule, RuleKind};
 pub use review::{Review, ReviewError, Reviewed, Swing};
+pub use scoring::{Settled, Status};
 pub use search::{
     EvaluateError, FpuBase, RootMove, SearchReport, Snapshot, StopMode, StopReason, TreeShape,
 };

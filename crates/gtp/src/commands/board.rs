@@ -2,7 +2,8 @@
 
 use std::io;
 
-use go::{BoardSize, Komi, Move, Point};
+use go::{BoardSize, Color, Komi, Move, Point};
+use go_player::Status;
 
 use super::{SYNTAX, color, number};
 use crate::{
@@ -52,7 +53,15 @@ pub fn showboard(engine: &mut Engine, _: &Request) -> io::Result<Answer> {
 }
 
 pub fn final_score(engine: &mut Engine, _: &Request) -> io::Result<Answer> {
-    Ok(Answer::ok(score_text(engine.player.black_lead())))
+    Ok(Answer::ok(score_text(final_lead(engine))))
+}
+
+/// Black's lead at the end of the game, dead stones taken off. Leela Zero counts every stone as alive.
+pub(crate) fn final_lead(engine: &Engine) -> f32 {
+    match engine.personality {
+        Personality::LeelaZero => engine.player.black_lead(),
+        Personality::Tengen => engine.player.settle().score.lead(Color::Black),
+    }
 }
 
 /// A lead of Black as answers and game records spell it.
@@ -66,13 +75,28 @@ pub(crate) fn score_text(black_lead: f32) -> String {
     }
 }
 
-/// By Tromp and Taylor's rules every stone on the board is alive.
+/// The chains with a status, a line each. For Leela Zero every stone on the board is alive.
 pub fn final_status_list(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
-    Ok(match request.word(0).as_deref() {
-        Some("alive") => Answer::ok(report::strings(engine.player.game().board())),
-        Some("dead" | "seki") => Answer::ok(""),
-        _ => Answer::failure(SYNTAX),
-    })
+    let wanted = match request.word(0).as_deref() {
+        Some("alive") => Status::Alive,
+        Some("dead") => Status::Dead,
+        Some("seki") => Status::Seki,
+        _ => return Ok(Answer::failure(SYNTAX)),
+    };
+    let board = engine.player.game().board();
+    if engine.personality == Personality::LeelaZero {
+        return Ok(Answer::ok(match wanted {
+            Status::Alive => report::strings(board),
+            Status::Dead | Status::Seki => String::new(),
+        }));
+    }
+    let chains = engine.player.settle().chains;
+    let wanted = chains.iter().filter(|(_, status)| *status == wanted);
+    let mut lines: Vec<String> = wanted
+        .map(|&(stone, _)| report::points(board.stones(stone)))
+        .collect();
+    lines.sort();
+    Ok(Answer::ok(lines.join("\n")))
 }
 
 pub fn list_stones(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
