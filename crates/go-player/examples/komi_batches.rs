@@ -86,7 +86,10 @@ fn positions(player: &Player, count: usize) -> [Vec<SavedPosition>; 2] {
     let mut saved: [Vec<SavedPosition>; 2] = Default::default();
     let root = player.position();
     let look = |position: &Position| {
-        let opinion = player.judge().opinion(position, Symmetry::IDENTITY);
+        let opinion = player
+            .judge()
+            .opinion(position, Symmetry::IDENTITY)
+            .unwrap();
         let mut moves = candidates(position, &opinion);
         moves.sort_by(|a, b| b.1.total_cmp(&a.1));
         (moves, opinion.winrate)

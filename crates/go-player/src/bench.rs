@@ -68,7 +68,7 @@ pub fn measure(
     for batch in BATCHES {
         evaluations.push(EvaluationSpeed {
             batch,
-            per_second: evaluations_per_second(&player, batch, seconds),
+            per_second: evaluations_per_second(&player, batch, seconds)?,
         });
         progress(evaluations.len(), steps);
     }
@@ -83,21 +83,25 @@ pub fn measure(
     })
 }
 
-fn evaluations_per_second(player: &Player, batch: usize, seconds: f64) -> f64 {
+fn evaluations_per_second(
+    player: &Player,
+    batch: usize,
+    seconds: f64,
+) -> Result<f64, search::EvaluateError> {
     let position = player.position();
     let asked: Vec<_> = (0..batch)
         .map(|index| (&position, Symmetry::ALL[index % Symmetry::COUNT]))
         .collect();
     // The first call warms caches and frequencies.
-    player.judge().evaluate_anew(&asked);
+    player.judge().evaluate_anew(&asked)?;
     let start = Instant::now();
     let mut done = 0;
     loop {
-        player.judge().evaluate_anew(&asked);
+        player.judge().evaluate_anew(&asked)?;
         done += batch;
         let elapsed = start.elapsed().as_secs_f64();
         if elapsed >= seconds {
-            return done as f64 / elapsed;
+            return Ok(done as f64 / elapsed);
         }
     }
 }

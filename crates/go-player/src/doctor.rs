@@ -152,8 +152,8 @@ fn agreement(network: LoadedNetwork) -> Result<(go::BoardSize, f32), NetworkErro
     let plain = Judge::new(std::sync::Arc::new(plain), 0)?;
     let player = Player::new(network, Options::default())?;
     let position = player.position();
-    let fast = player.opinion(Some(Symmetry::IDENTITY));
-    let plain = plain.opinion(&position, Symmetry::IDENTITY);
+    let fast = player.opinion(Some(Symmetry::IDENTITY))?;
+    let plain = plain.opinion(&position, Symmetry::IDENTITY)?;
     let policies = fast.policy.iter().zip(&plain.policy);
     let difference = policies.fold((fast.winrate - plain.winrate).abs(), |largest, (a, b)| {
         largest.max((a - b).abs())

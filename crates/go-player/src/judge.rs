@@ -111,20 +111,28 @@ impl Judge {
     }
 
     /// The opinion of one position, seen through one symmetry.
-    pub fn opinion(&self, position: &Position, symmetry: Symmetry) -> Arc<Opinion> {
-        let mut opinions = self.opinions(&[(position, symmetry)]);
-        opinions.swap_remove(0)
+    pub fn opinion(
+        &self,
+        position: &Position,
+        symmetry: Symmetry,
+    ) -> Result<Arc<Opinion>, EvaluateError> {
+        let mut opinions = self.opinions(&[(position, symmetry)])?;
+        Ok(opinions.swap_remove(0))
     }
 
     /// The mean opinion over all eight symmetries.
-    pub fn mean_opinion(&self, position: &Position) -> Opinion {
+    pub fn mean_opinion(&self, position: &Position) -> Result<Opinion, EvaluateError> {
         let asked: Vec<_> = Symmetry::ALL.iter().map(|&s| (position, s)).collect();
-        let opinions = self.opinions(&asked);
-        Opinion::mean(opinions.iter().map(|opinion| &**opinion)).expect("there are eight")
+        let opinions = self.opinions(&asked)?;
+        let mean = Opinion::mean(opinions.iter().map(|opinion| &**opinion));
+        Ok(mean.expect("there are eight"))
     }
 
     /// Opinions of many positions, in one batch for those not remembered.
-    pub fn opinions(&self, asked: &[(&Position, Symmetry)]) -> Vec<Arc<Opinion>> {
+    pub fn opinions(
+        &self,
+        asked: &[(&Position, Symmetry)],
+    ) -> Result<Vec<Arc<Opinion>>, EvaluateError> {
         let keys: Vec<u128> = asked
             .iter()
             .map(|&(position, symmetry)| self.key(position, symmetry))
@@ -133,19 +141,22 @@ impl Judge {
             keys.iter().map(|&key| self.cache.get(key)).collect();
         let missing: Vec<usize> = (0..asked.len()).filter(|&i| found[i].is_none()).collect();
         let misses: Vec<_> = missing.iter().map(|&index| asked[index]).collect();
-        for (index, opinion) in missing.into_iter().zip(self.evaluate_anew(&misses)) {
+        for (index, opinion) in missing.into_iter().zip(self.evaluate_anew(&misses)?) {
             let bytes = opinion.bytes();
             let opinion = Arc::new(opinion);
             self.cache.insert(keys[index], opinion.clone(), bytes);
             found[index] = Some(opinion);
         }
-        found.into_iter().flatten().collect()
+        Ok(found.into_iter().flatten().collect())
     }
 
     /// Opinions of many positions in one batch, past the memory.
-    pub fn evaluate_anew(&self, asked: &[(&Position, Symmetry)]) -> Vec<Opinion> {
+    pub fn evaluate_anew(
+        &self,
+        asked: &[(&Position, Symmetry)],
+    ) -> Result<Vec<Opinion>, EvaluateError> {
         if asked.is_empty() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let shape = self.evaluator.shape();
         let (input_len, output_len) = (shape.input_len(), shape.output_len());
@@ -154,18 +165,19 @@ impl Judge {
         for (row, &(position, symmetry)) in inputs.chunks_exact_mut(input_len).zip(asked) {
             self.encoder.write(position, symmetry, row);
         }
-        self.run(&inputs, &mut outputs);
+        self.run(&inputs, &mut outputs)?;
         let rows = outputs.chunks_exact(output_len).zip(asked);
-        rows.map(|(row, &(position, symmetry))| self.encoder.read(position, symmetry, row))
-            .collect()
+        let opinions =
+            rows.map(|(row, &(position, symmetry))| self.encoder.read(position, symmetry, row));
+        Ok(opinions.collect())
     }
 
     /// Runs the network on whole rows, past the memory.
-    pub fn run(&self, inputs: &[f32], outputs: &mut [f32]) {
+    pub fn run(&self, inputs: &[f32], outputs: &mut [f32]) -> Result<(), EvaluateError> {
         let count = inputs.len() / self.evaluator.shape().input_len();
         self.evaluations.fetch_add(count as u64, Ordering::Relaxed);
         let evaluated = self.evaluator.evaluate(inputs, outputs);
-        evaluated.unwrap_or_else(|error| panic!("{error}"));
+        evaluated.map_err(EvaluateError::new)
     }
 
     fn key(&self, position: &Position, symmetry: Symmetry) -> u128 {
@@ -178,24 +190,30 @@ impl Judge {
 
     /// The value of a position for Black, if it counts. A root always has one: where the network's
     /// own does not count, the best move's is taken.
-    fn value(&self, position: &Position, opinion: &Opinion, priors: &[(Move, f32)]) -> Option<f64> {
+    fn value(
+        &self,
+        position: &Position,
+        opinion: &Opinion,
+        priors: &[(Move, f32)],
+    ) -> Result<Option<f64>, EvaluateError> {
         if position.is_trusted() {
-            return Some(side(position.to_move()).view(f64::from(opinion.winrate)));
+            let value = side(position.to_move()).view(f64::from(opinion.winrate));
+            return Ok(Some(value));
         }
-        if !position.is_root() {
-            return None;
-        }
-        let best = priors.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let best = priors.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        let (true, Some(best)) = (position.is_root(), best) else {
+            return Ok(None);
+        };
         let mut child = position.clone();
         child.play(best.0);
         if !child.is_trusted() {
-            return None;
+            return Ok(None);
         }
         let winrate = match self.fixed_symmetry {
-            Some(symmetry) => self.opinion(&child, symmetry).winrate,
-            None => self.mean_opinion(&child).winrate,
+            Some(symmetry) => self.opinion(&child, symmetry)?.winrate,
+            None => self.mean_opinion(&child)?.winrate,
         };
-        Some(side(child.to_move()).view(f64::from(winrate)))
+        Ok(Some(side(child.to_move()).view(f64::from(winrate))))
     }
 
     fn draw_symmetry(&self, rng: &mut SearchRng) -> Symmetry {
@@ -215,20 +233,20 @@ impl Evaluate<Position> for Judge {
             .iter()
             .map(|leaf| (leaf, self.draw_symmetry(rng)))
             .collect();
-        let opinions = self.opinions(&asked);
+        let opinions = self.opinions(&asked)?;
         if self.collector.is_open() {
             for (&(leaf, symmetry), opinion) in asked.iter().zip(&opinions) {
                 self.collector.offer(leaf, symmetry, opinion.winrate);
             }
         }
-        evaluations.extend(leaves.iter().zip(opinions).map(|(leaf, opinion)| {
+        for (leaf, opinion) in leaves.iter().zip(opinions) {
             let priors = candidates(leaf, &opinion);
-            Evaluation {
-                value: self.value(leaf, &opinion, &priors),
+            evaluations.push(Evaluation {
+                value: self.value(leaf, &opinion, &priors)?,
                 priors,
                 outlook: (),
-            }
-        }));
+            });
+        }
         Ok(())
     }
 }

@@ -410,12 +410,12 @@ impl Player {
 
     /// The network's opinion of the current position, past its memory; the mean of all symmetries
     /// if none is named.
-    pub fn opinion(&self, symmetry: Option<Symmetry>) -> Opinion {
+    pub fn opinion(&self, symmetry: Option<Symmetry>) -> Result<Opinion, EvaluateError> {
         let position = self.position();
         match symmetry {
             Some(symmetry) => {
-                let mut opinions = self.judge.evaluate_anew(&[(&position, symmetry)]);
-                opinions.swap_remove(0)
+                let mut opinions = self.judge.evaluate_anew(&[(&position, symmetry)])?;
+                Ok(opinions.swap_remove(0))
             }
             None => self.judge.mean_opinion(&position),
         }

@@ -445,7 +445,10 @@ impl Player {
             probabilities[index] = (f64::from(entry.visits) / visits as f64) as f32;
         }
         let to_move = position.to_move();
-        let opinion = self.judge.opinion(position, Symmetry::IDENTITY);
+        // Without the network's own opinion there is nothing to learn from.
+        let Ok(opinion) = self.judge.opinion(position, Symmetry::IDENTITY) else {
+            return;
+        };
         self.steps.push(Step {
             planes: BitPlanes::of(size, to_move, position.history()),
             to_move,

@@ -123,7 +123,7 @@ fn winrates_and_priors_agree_with_leela_zero_to_six_decimals() {
     let (first, second) = (judge(1), judge(2));
     for (moves, winrate_v1, winrate_v2, pass, priors) in table {
         let position = position(moves);
-        let opinion = first.opinion(&position, Symmetry::IDENTITY);
+        let opinion = first.opinion(&position, Symmetry::IDENTITY).unwrap();
         assert_near(opinion.winrate, winrate_v1, moves);
         assert_near(opinion.policy[361], pass, moves);
         for ((point, chance), expected) in top(&opinion).into_iter().zip(priors) {
@@ -131,7 +131,7 @@ fn winrates_and_priors_agree_with_leela_zero_to_six_decimals() {
             assert_eq!(point, expected_point);
             assert_near(chance, expected_chance.parse().unwrap(), &point);
         }
-        let opinion = second.opinion(&position, Symmetry::IDENTITY);
+        let opinion = second.opinion(&position, Symmetry::IDENTITY).unwrap();
         assert_near(opinion.winrate, winrate_v2, moves);
     }
 }
@@ -145,11 +145,19 @@ fn every_symmetry_and_their_mean_agree_with_leela_zero() {
     let (first, second) = (judge(1), judge(2));
     for (symmetry, winrate) in Symmetry::ALL.into_iter().zip(expected) {
         assert_near(
-            first.opinion(&position, symmetry).winrate,
+            first.opinion(&position, symmetry).unwrap().winrate,
             winrate,
             "symmetry",
         );
     }
-    assert_near(first.mean_opinion(&position).winrate, 0.286597, "mean");
-    assert_near(second.mean_opinion(&position).winrate, 0.713403, "mean");
+    assert_near(
+        first.mean_opinion(&position).unwrap().winrate,
+        0.286597,
+        "mean",
+    );
+    assert_near(
+        second.mean_opinion(&position).unwrap().winrate,
+        0.713403,
+        "mean",
+    );
 }

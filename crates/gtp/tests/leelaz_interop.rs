@@ -46,7 +46,7 @@ fn heatmaps_are_leela_zeros_in_every_symmetry() {
             let maps = ask_for_heatmaps(&mut other, game);
             let position = position(game);
             for (symmetry, map) in Symmetry::ALL.into_iter().zip(maps) {
-                let opinion = judge.opinion(&position, symmetry);
+                let opinion = judge.opinion(&position, symmetry).unwrap();
                 policy_excess = policy_excess.max(excess(&opinion, &map, game));
                 let difference = (opinion.winrate - map.winrate).abs();
                 winrate_difference = winrate_difference.max(difference);

@@ -151,7 +151,7 @@ impl Evaluate<Position> for ForgetsHistory {
             let mut opinions = self.opinions.lock().unwrap();
             let opinion = opinions
                 .entry(key)
-                .or_insert_with(|| self.judge.opinion(leaf, Symmetry::IDENTITY))
+                .or_insert_with(|| self.judge.opinion(leaf, Symmetry::IDENTITY).unwrap())
                 .clone();
             let winrate = f64::from(opinion.winrate);
             evaluations.push(Evaluation {

@@ -21,7 +21,8 @@ pub struct Look<'a> {
 }
 
 /// The winrate of the side to move at each look, past the judge's memory: one batch, shared by threads. One half for
-/// networks that have no turn planes, which dynamic komi refuses before it comes to this.
+/// networks that have no turn planes, which dynamic komi refuses before it comes to this, and where the network cannot
+/// be evaluated, which the search that follows reports.
 pub fn winrates(judge: &Judge, looks: &[Look<'_>], threads: usize) -> Vec<f64> {
     let mut winrates = vec![0.5; looks.len()];
     let Some(encoder) = judge.encoder().as_leela() else {
@@ -51,7 +52,9 @@ fn look(judge: &Judge, encoder: &LeelaEncoder, looks: &[Look<'_>], winrates: &mu
         let turn_planes = turn_komi::planes(look.komi, look.to_move);
         encoder.write_planes(look.planes, look.symmetry, turn_planes, row);
     }
-    judge.run(&inputs, &mut outputs);
+    if judge.run(&inputs, &mut outputs).is_err() {
+        return;
+    }
     let rows = outputs.chunks_exact(output_len).zip(looks);
     for (winrate, (row, look)) in winrates.iter_mut().zip(rows) {
         *winrate = f64::from(encoder.winrate(row, look.to_move));

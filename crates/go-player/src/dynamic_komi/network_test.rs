@@ -95,9 +95,12 @@ pub fn assess(judge: &Judge, file: Option<&Path>, threads: usize) -> Assessment 
         )[0]
     });
     let opinion = judge.evaluate_anew(&[(&position, Symmetry::IDENTITY)]);
-    let answers = opinion[0].policy.iter().copied();
-    let fingerprint =
-        verdicts::fingerprint(answers.chain([opinion[0].winrate, ends[0] as f32, ends[1] as f32]));
+    let known = opinion.map(|opinion| {
+        let answers = opinion[0].policy.iter().copied();
+        verdicts::fingerprint(answers.chain([opinion[0].winrate, ends[0] as f32, ends[1] as f32]))
+    });
+    // A network that cannot be evaluated is remembered by nobody.
+    let (fingerprint, file) = known.map_or((0, None), |fingerprint| (fingerprint, file));
     if let Some(scores) = file.and_then(|file| verdicts::recall(file, fingerprint)) {
         return Assessment {
             scores,

@@ -108,12 +108,19 @@ impl Player {
         if self.judge().encoder().as_leela().is_some() {
             return None;
         }
-        let ownership = self.judge().mean_opinion(&self.position()).ownership?;
+        // Playouts stand in for a network that cannot be evaluated.
+        let opinion = self.judge().mean_opinion(&self.position()).ok()?;
         let sign = match self.game().to_move() {
             Color::Black => 1.0,
             Color::White => -1.0,
         };
-        Some(ownership.iter().map(|owner| owner * sign).collect())
+        Some(
+            opinion
+                .ownership?
+                .iter()
+                .map(|owner| owner * sign)
+                .collect(),
+        )
     }
 }
 

@@ -129,17 +129,23 @@ fn read_tags(engine: &Engine, request: &Request) -> Option<AnalyzeTags> {
 /// The network's policy, seen through one symmetry, the mean of all, or each in turn.
 pub fn heatmap(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
     let player = &engine.player;
-    let opinions = match request.word(0).as_deref() {
-        None => vec![player.opinion(Some(Symmetry::IDENTITY))],
-        Some("average" | "avg") => vec![player.opinion(None)],
+    let opinions: Result<Vec<_>, _> = match request.word(0).as_deref() {
+        None => player
+            .opinion(Some(Symmetry::IDENTITY))
+            .map(|one| vec![one]),
+        Some("average" | "avg") => player.opinion(None).map(|mean| vec![mean]),
         Some("all") => Symmetry::ALL
             .iter()
             .map(|&symmetry| player.opinion(Some(symmetry)))
             .collect(),
         Some(word) => match word.parse().ok().and_then(Symmetry::new) {
-            Some(symmetry) => vec![player.opinion(Some(symmetry))],
+            Some(symmetry) => player.opinion(Some(symmetry)).map(|one| vec![one]),
             None => return Ok(Answer::failure(SYNTAX)),
         },
+    };
+    let opinions = match opinions {
+        Ok(opinions) => opinions,
+        Err(error) => return Ok(Answer::failure(error.to_string())),
     };
     let board = player.game().board();
     let maps: Vec<String> = opinions
@@ -174,9 +180,12 @@ pub fn netbench(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
     };
     let start = Instant::now();
     for index in 0..count {
-        engine
+        let evaluated = engine
             .player
             .opinion(Symmetry::new(index % Symmetry::COUNT));
+        if let Err(error) = evaluated {
+            return Ok(Answer::failure(error.to_string()));
+        }
     }
     let seconds = start.elapsed().as_secs_f64().max(0.01);
     engine.outputs.remark(&format!(
