@@ -60,7 +60,7 @@ pub use encoder::{
     ScoreOpinion, ShortTermErrors,
 };
 pub use exhibition::exhibition;
-pub use graph::winrate_svg;
+pub use graph::{ownership_svg, review_svg};
 pub use guard::{Choice, Guarded};
 pub use judge::{Judge, candidates};
 pub use network::{LoadedNetwork, NetworkError, Origin, default_file, default_place};
@@ -70,7 +70,7 @@ pub use player::{Player, PlayerError};
 pub use position::{Assumptions, PastBoard, Position};
 pub use prepare::{Adjusted, Preparation};
 pub use restriction::{Restrictions, Rule, RuleKind};
-pub use review::{Review, ReviewError, Reviewed, Swing};
+pub use review::{Review, ReviewError, Reviewed, ReviewedScore, Swing};
 pub use scoring::{Settled, Status};
 pub use search::{
     EvaluateError, FpuBase, RootMove, SearchReport, Snapshot, StopMode, StopReason, TreeShape,

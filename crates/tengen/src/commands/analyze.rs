@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, Result, anyhow, bail};
 use go::sgf::Tree;
-use go_player::{LoadedNetwork, Options, Player, Review, winrate_svg};
+use go_player::{LoadedNetwork, Options, Player, Review, ownership_svg, review_svg};
 use serde_json::json;
 
 use super::terminal;
@@ -17,10 +17,11 @@ use super::terminal;
 /// What a game is called that was in no file.
 const OWN_GAME: &str = "tengen.sgf";
 
-/// Analyse a game record: winrates, best lines, and the moves that cost most
+/// Analyse a game record: winrates, scores, best lines, and the moves that cost most
 ///
-/// Writes the record with comments and better lines, and the winrate as a picture. Without a record, the network plays
-/// itself first and that game is analysed.
+/// Writes the record with comments and better lines, and the winrate as a picture. With a network that predicts the
+/// score the picture and the mistakes are in points, and who owns the board at the end is a picture too. Without a
+/// record, the network plays itself first and that game is analysed.
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  tengen analyze game.sgf -w network.gz --visits 400")]
 pub struct Args {
@@ -56,6 +57,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
 
+    /// Where the picture of who owns the board goes, if the network predicts it [default: GAME.owners.svg]
+    #[arg(long, value_name = "FILE")]
+    owners: Option<PathBuf>,
+
     /// Print every position as JSON
     #[arg(long)]
     json: bool,
@@ -70,9 +75,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let picture = args
         .graph
         .unwrap_or_else(|| game.with_extension("analyzed.svg"));
-    for file in [&output, &picture] {
-        check_folder(file)?;
-    }
+    let owners = args
+        .owners
+        .unwrap_or_else(|| game.with_extension("owners.svg"));
+    check_places([&output, &picture, &owners], args.game.as_deref())?;
     let record = args.game.as_deref().map(read_first).transpose()?;
     let network = LoadedNetwork::find(args.weights.as_deref())?;
     let processors = thread::available_parallelism().map_or(1, usize::from);
@@ -94,20 +100,29 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let bar = terminal::progress(tree.main_line().len(), "positions");
     let review = Review::of(&mut player, &tree, &mut |done, _| {
         bar.set_position(done as u64)
-    })?;
+    })
+    .with_context(|| format!("cannot analyse {}", game.display()))?;
     bar.finish_and_clear();
 
-    let graph = winrate_svg(&review, &title(&tree), args.marks);
+    let graph = review_svg(&review, &title(&tree), args.marks);
     review.annotate(&mut tree, args.marks);
     let root = tree.root();
     // The record may have been in another encoding; the text is written in this one.
     tree.set_text(root, "CA", "UTF-8");
     write(&output, tree.to_string().as_bytes())?;
     write(&picture, graph.as_bytes())?;
+    let mut written = vec![&output, &picture];
+    if let Some(drawn) = draw_owners(&review, &tree)? {
+        write(&owners, drawn.as_bytes())?;
+        written.push(&owners);
+    }
     let text = if args.json {
         format!("{}\n", to_json(&review, args.marks))
     } else {
-        let files = format!("{}\n{}\n", output.display(), picture.display());
+        let files: String = written
+            .iter()
+            .map(|file| format!("{}\n", file.display()))
+            .collect();
         summary(&review, args.marks) + &files
     };
     terminal::print(&text)?;
@@ -115,16 +130,37 @@ pub fn run(args: Args) -> Result<ExitCode> {
 }
 
 /// A place that cannot be written to is better known before the analysis than after it.
-fn check_folder(file: &Path) -> Result<()> {
-    let folder = file.parent().filter(|folder| *folder != Path::new(""));
-    match folder {
-        Some(folder) if !folder.is_dir() => bail!(
-            "cannot write {}: there is no folder {}",
-            file.display(),
-            folder.display()
-        ),
-        _ => Ok(()),
+fn check_places(files: [&PathBuf; 3], game: Option<&Path>) -> Result<()> {
+    for (index, file) in files.iter().enumerate() {
+        if files[..index].contains(file) {
+            bail!(
+                "cannot write two results to {}: name different files with -o, --graph and --owners",
+                file.display()
+            );
+        }
+        if index > 0 && game == Some(file) {
+            bail!(
+                "cannot write a picture to {}: that is the game record",
+                file.display()
+            );
+        }
+        // It is removed again when it is dropped unfinished.
+        crate::commands::files::WholeFile::create(file)?;
     }
+    Ok(())
+}
+
+/// Who owns the last position, if the network says so.
+fn draw_owners(review: &Review, tree: &Tree) -> Result<Option<String>> {
+    let Some((node, score)) = review
+        .positions
+        .last()
+        .and_then(|position| Some((position.node, position.score.as_ref()?)))
+    else {
+        return Ok(None);
+    };
+    let game = tree.game_at(node)?;
+    Ok(Some(ownership_svg(game.board(), &score.ownership_black)))
 }
 
 /// The first game of a file.
@@ -159,19 +195,20 @@ fn write(file: &Path, bytes: &[u8]) -> Result<()> {
 fn summary(review: &Review, marks: usize) -> String {
     let dearest = review.largest_swings(marks);
     if dearest.is_empty() {
-        return "no move lost anything\n".to_owned();
+        return "no mistakes were found\n".to_owned();
     }
     let mut text = String::new();
     for swing in dearest {
-        let before = &review.positions[swing.index - 1];
-        let better = before.best_line.first().map(go::Move::to_string);
+        let better = match swing.better {
+            Some(better) => format!("better was {better}"),
+            None => "the search would have played it too".to_owned(),
+        };
         text += &format!(
-            "move {:3}: {} {:4} lost {:4.1} %, better was {}\n",
+            "move {:3}: {} {:4} lost {}, {better}\n",
             swing.move_number,
             swing.color,
             swing.mv.to_string(),
-            swing.loss * 100.0,
-            better.unwrap_or_else(|| "to pass".to_owned())
+            swing.cost_text(),
         );
     }
     text
@@ -180,15 +217,24 @@ fn summary(review: &Review, marks: usize) -> String {
 fn to_json(review: &Review, marks: usize) -> serde_json::Value {
     let line =
         |moves: &[go::Move]| -> Vec<String> { moves.iter().map(go::Move::to_string).collect() };
+    let winrates = review.winrates_black();
+    let leads = review.leads_black();
     let positions: Vec<_> = review
         .positions
         .iter()
-        .map(|position| {
+        .enumerate()
+        .map(|(index, position)| {
+            let score = position.score.as_ref();
             json!({
                 "move_number": position.move_number,
                 "played": position.played.map(|(color, mv)| format!("{color} {mv}")),
                 "to_move": position.to_move.to_string(),
-                "winrate_black": position.winrate_black,
+                "winrate_black": winrates[index],
+                "searched_winrate_black": position.winrate_black,
+                "lead_black": leads.as_ref().map(|leads| leads[index]),
+                "searched_lead_black": score.map(|score| score.lead_black),
+                "score_spread": score.map(|score| score.spread),
+                "ownership_black": score.map(|score| &score.ownership_black),
                 "visits": position.visits,
                 "best_line": line(&position.best_line),
             })
@@ -203,6 +249,8 @@ fn to_json(review: &Review, marks: usize) -> serde_json::Value {
                 "color": swing.color.to_string(),
                 "move": swing.mv.to_string(),
                 "loss": swing.loss,
+                "points": swing.points,
+                "better": swing.better.map(|better| better.to_string()),
             })
         })
         .collect();

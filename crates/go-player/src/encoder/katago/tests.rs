@@ -1,12 +1,21 @@
 //! Inputs against KataGo's own, and against positions drawn here.
 
-use std::path::PathBuf;
+use std::{
+    collections::{HashMap, HashSet},
+    path::PathBuf,
+};
 
-use go::{BoardSize, Color, Game, Komi, Move, PointSet, Rules};
+use go::{BoardSize, Color, Game, Komi, Move, PointSet, Rules, Symmetry};
+use net::shape::{IoShape, OutputShape, Perspective, PlaneShape};
+use rand::{RngExt, SeedableRng};
+use search::{Game as _, SearchRng};
 use serde_json::Value;
 
-use super::{cell, features::Features};
-use crate::position::{Assumptions, Position};
+use super::{KataEncoder, KataScales, KataTraits, cell, features::Features};
+use crate::{
+    encoder::Encoder,
+    position::{Assumptions, Position},
+};
 
 /// The folder with recorded inputs, or nothing and a sentence about it.
 fn data(file: &str) -> Option<Vec<Value>> {
@@ -313,4 +322,130 @@ fn ladders_of_the_last_two_boards_are_shown_as_they_were() {
         points("A2 A4"),
         "Black catches it from either side"
     );
+}
+
+fn encoder(side: usize) -> KataEncoder {
+    let area = side * side;
+    let mut end = 0;
+    let outputs = [
+        ("policy", area + 1),
+        ("value", 3),
+        ("score", 4),
+        ("ownership", area),
+    ];
+    let outputs = outputs.map(|(name, len)| {
+        end += len;
+        OutputShape {
+            name: name.into(),
+            range: end - len..end,
+        }
+    });
+    let shape = IoShape {
+        input: PlaneShape {
+            planes: super::PLANES,
+            height: side,
+            width: side,
+        },
+        globals: super::GLOBALS,
+        outputs: outputs.into(),
+        perspective: Perspective::SideToMove,
+    };
+    let traits = KataTraits {
+        version: 8,
+        scales: KataScales::default(),
+        area_under_suicide: false,
+        has_metadata: false,
+    };
+    KataEncoder::new(&shape, traits).unwrap()
+}
+
+fn row(encoder: &KataEncoder, position: &Position, symmetry: Symmetry) -> Vec<f32> {
+    let area = position.size().area();
+    let mut row = vec![9.0; super::PLANES * area + super::GLOBALS];
+    encoder.write(position, symmetry, &mut row);
+    row
+}
+
+#[test]
+fn symmetries_flip_first_and_transpose_then() {
+    let side = 5;
+    let encoder = encoder(side);
+    let position = Position::new(
+        &played(side, 7.0, Rules::CHINESE, "B1 C1 A2 D2 B3 C3 C2 B2"),
+        Assumptions::default(),
+    );
+    let plain = row(&encoder, &position, Symmetry::IDENTITY);
+    for symmetry in Symmetry::ALL {
+        let bits = symmetry.number();
+        let turned = row(&encoder, &position, symmetry);
+        let planes = &plain[..super::PLANES * side * side];
+        for (cell, &value) in planes.iter().enumerate() {
+            let (plane, place) = (cell / (side * side), cell % (side * side));
+            let (mut y, mut x) = (place / side, place % side);
+            if bits & 1 != 0 {
+                y = side - 1 - y;
+            }
+            if bits & 2 != 0 {
+                x = side - 1 - x;
+            }
+            if bits & 4 != 0 {
+                (x, y) = (y, x);
+            }
+            assert_eq!(
+                turned[plane * side * side + y * side + x],
+                value,
+                "symmetry {bits}"
+            );
+        }
+        assert_eq!(
+            turned[super::PLANES * side * side..],
+            plain[super::PLANES * side * side..]
+        );
+    }
+}
+
+#[test]
+fn keys_are_equal_exactly_when_rows_are() {
+    let encoder = encoder(5);
+    let mut rng = SearchRng::seed_from_u64(3);
+    let mut known: HashMap<u128, Vec<f32>> = HashMap::new();
+    let mut rows: HashSet<Vec<u32>> = HashSet::new();
+    for number in 0..60 {
+        let rules = [
+            Rules::TROMP_TAYLOR,
+            Rules::CHINESE,
+            Rules::AGA,
+            Rules::JAPANESE,
+        ][number % 4];
+        let mut position = Position::new(&played(5, 7.0, rules, ""), Assumptions::default());
+        for _ in 0..40 {
+            let mut moves = Vec::new();
+            position.moves(&mut moves);
+            position.play(moves[rng.random_range(0..moves.len())]);
+            let row = row(&encoder, &position, Symmetry::IDENTITY);
+            // Optimism at the root is read differently, so a root has a key of its own; these are all below one.
+            let before = known.insert(encoder.key(&position), row.clone());
+            assert!(before.is_none_or(|before| before == row));
+            rows.insert(row.iter().map(|value| value.to_bits()).collect());
+        }
+    }
+    assert_eq!(known.len(), rows.len(), "one key for each row");
+    assert!(rows.len() > 1000);
+}
+
+#[test]
+fn ladders_of_earlier_boards_are_not_read_again() {
+    let encoder = encoder(9);
+    let mut position = Position::new(
+        &played(9, 7.0, Rules::TROMP_TAYLOR, ""),
+        Assumptions::default(),
+    );
+    let moves = "D4 C4 C5 D5 E5 D6 B4 C3";
+    row(&encoder, &position, Symmetry::IDENTITY);
+    for vertex in moves.split_whitespace() {
+        position.play(vertex.parse().unwrap());
+        row(&encoder, &position, Symmetry::ALL[3]);
+    }
+    let readings = encoder.ladders.statistics().misses;
+    assert_eq!(readings, 9, "one for each board");
 }
