@@ -39,6 +39,9 @@ pub struct SelfPlaySettings {
     pub lowest_level: u8,
     /// Highest level dealt.
     pub highest_level: u8,
+    /// The levels dealt, if not all from the lowest to the highest; empty for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<u8>,
     /// Where pills come from.
     pub pills: PillSource,
     /// Whether moves are sometimes drawn instead of chosen, for variety.
@@ -214,7 +217,10 @@ fn play_record(
     // Two steps keep the streams of neighbouring games apart.
     let mixed = settings.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(mixed);
-    let level = rng.random_range(settings.lowest_level..=settings.highest_level);
+    let level = match &settings.levels[..] {
+        [] => rng.random_range(settings.lowest_level..=settings.highest_level),
+        levels => levels[rng.random_range(0..levels.len())],
+    };
     let seed = training_seed(&mut rng);
     let game = match settings.pills {
         PillSource::Console => Game::console(seed, level, Rules::SELF_PLAY),

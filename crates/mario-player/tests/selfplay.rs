@@ -15,6 +15,7 @@ fn settings() -> SelfPlaySettings {
         player: "heuristic".to_owned(),
         lowest_level: 0,
         highest_level: 4,
+        levels: Vec::new(),
         pills: PillSource::Console,
         explore: true,
         seed: 7,

@@ -6,6 +6,7 @@ mod output;
 
 mod commands;
 mod interrupt;
+mod version;
 
 use std::{env, path::Path, process::ExitCode};
 

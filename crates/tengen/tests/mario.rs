@@ -219,3 +219,148 @@ fn watch_prints_positions_without_a_terminal() {
         "{text}"
     );
 }
+
+/// A record of a whole game, for the tests that draw one; how many pills it has.
+fn record_a_game(at: &Path) -> usize {
+    let arguments = [
+        "solve", "--level", "0", "--width", "20", "--record", "game.txt", "--json",
+    ];
+    let solved = tengen(&arguments, at);
+    let solution: serde_json::Value = serde_json::from_slice(&solved.stdout).unwrap();
+    solution["pills"].as_u64().unwrap() as usize
+}
+
+#[test]
+fn a_still_picture_shows_the_next_pill_and_refuses_pills_that_were_never_placed() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let pills = record_a_game(at);
+    let still = |count: usize| {
+        tengen(
+            &["draw", "game.txt", "a.svg", "--still", &count.to_string()],
+            at,
+        )
+    };
+    for count in [0, pills - 1, pills] {
+        let drawn = still(count);
+        assert!(drawn.status.success(), "{}", text(&drawn.stderr));
+        assert!(
+            text(&drawn.stdout).contains("1 picture,"),
+            "{}",
+            text(&drawn.stdout)
+        );
+        let svg = std::fs::read_to_string(at.join("a.svg")).unwrap();
+        // Two halves lie beside the bottle while a pill is to come, and nothing says "next" after the last.
+        assert_eq!(svg.contains(">next<"), count < pills);
+        assert!(!svg.contains("<animate"));
+    }
+    let refused = still(pills + 1);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = text(&refused.stderr);
+    assert!(
+        said.contains(&format!("--still {}", pills + 1))
+            && said.contains(&format!("only {pills} pills")),
+        "{said}"
+    );
+}
+
+#[test]
+fn selfplay_deals_from_a_list_of_levels_and_old_runs_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let play = |file: &str, levels: &str, games: &str| {
+        let output = tengen(
+            &[
+                "selfplay", file, "--games", games, "--levels", levels, "--player", "one-ply",
+            ],
+            at,
+        );
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    };
+    play("list.txt", "2,0", "12");
+    let records: Vec<_> = mario_player::selfplay::read_records(&at.join("list.txt"))
+        .unwrap()
+        .map(|record| record.unwrap().board.viruses_left())
+        .collect();
+    // Level n starts with 4 (n + 1) viruses.
+    assert_eq!(records.len(), 12);
+    assert!(records.iter().all(|viruses| [4, 12].contains(viruses)));
+    assert!(records.contains(&4) && records.contains(&12));
+    // A run of a range notes what it always did, so that runs of an earlier version go on.
+    play("range.txt", "0..1", "2");
+    let note = std::fs::read_to_string(at.join("range.txt.settings.json")).unwrap();
+    assert!(!note.contains("\"levels\""), "{note}");
+    play("range.txt", "1,0", "3");
+}
+
+#[test]
+fn options_that_a_player_cannot_use_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("w.json"), "{}").unwrap();
+    for (arguments, named) in [
+        (
+            &["--player", "heuristic", "--playouts", "10"][..],
+            "--playouts",
+        ),
+        (&["--player", "one-ply", "--seconds", "1"], "--seconds"),
+        (&["--player", "round0", "--weights", "w.json"], "--weights"),
+        (&["--player", "search", "--network", "w.json"], "--network"),
+    ] {
+        let arguments = [&["watch", "--level", "0"], arguments].concat();
+        let output = tengen(&arguments, folder.path());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(
+            text(&output.stderr).contains(named),
+            "{}",
+            text(&output.stderr)
+        );
+    }
+}
+
+#[test]
+fn the_strongest_player_is_the_default() {
+    let folder = tempfile::tempdir().unwrap();
+    for command in ["watch", "serve"] {
+        let help = text(&tengen(&[command, "--help"], folder.path()).stdout);
+        // docs/dr-mario.md has the measurement.
+        assert!(help.contains("[default: search]"), "{help}");
+    }
+}
+
+/// A player that writes long after the game is over, and only then reads.
+#[test]
+fn a_slow_player_still_reads_who_has_lost() {
+    use std::io::{Read, Write};
+
+    let folder = tempfile::tempdir().unwrap();
+    let mut game = Command::new(env!("CARGO_BIN_EXE_tengen"))
+        .args(["mario", "serve", "--level", "20", "--times", "100000"])
+        .args(["--listen", "127.0.0.1:0"])
+        .current_dir(folder.path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut errors = BufReader::new(game.stderr.take().unwrap());
+    let mut line = String::new();
+    errors.read_line(&mut line).unwrap();
+    let address = line.trim().strip_prefix("listening at ").unwrap();
+    let mut player = std::net::TcpStream::connect(address).unwrap();
+    player.write_all(b"version 1\n").unwrap();
+    let mut heard = Vec::new();
+    let mut part = [0; 4096];
+    // Nothing is pressed, so the pills pile up. The last line is not read before more is written.
+    while !String::from_utf8_lossy(&heard).contains("cleanup") {
+        let count = player.read(&mut part).unwrap();
+        heard.extend(&part[..count]);
+    }
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    for _ in 0..3 {
+        player.write_all(&b"spare me\n".repeat(100)).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    player.read_to_end(&mut heard).unwrap();
+    let heard = String::from_utf8(heard).unwrap();
+    assert!(heard.trim_end().ends_with("loser you"), "{heard}");
+    drop(player);
+    assert_eq!(game.wait().unwrap().code(), Some(1));
+}

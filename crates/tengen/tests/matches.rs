@@ -147,3 +147,58 @@ fn the_second_control_c_leaves_no_player_behind() {
         wait_until("the end of a player", || notes(player, "gone") == 1);
     }
 }
+
+#[test]
+fn a_player_is_told_by_what_is_in_its_file_and_a_missing_one_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let tengen = |arguments: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_tengen"))
+            .args(arguments)
+            .current_dir(folder.path())
+            .output()
+            .unwrap()
+    };
+    let made = tengen(&[
+        "net",
+        "new",
+        "net.txt",
+        "--size",
+        "5",
+        "--blocks",
+        "1",
+        "--filters",
+        "2",
+    ]);
+    assert!(made.status.success());
+    fs::set_permissions(at("net.txt"), fs::Permissions::from_mode(0o755)).unwrap();
+    let short = [
+        "--games",
+        "2",
+        "--visits",
+        "1",
+        "--size",
+        "5",
+        "--max-moves",
+        "4",
+        "--scorer",
+        "none",
+    ];
+    let played = tengen(&[&["match", "net.txt", "net.txt"][..], &short].concat());
+    assert!(played.status.success(), "{}", stderr(&played));
+
+    for missing in ["nett.txt", "no/such/net.gz", "best.txt.gz --visits 3"] {
+        let refused = tengen(&[&["match", "net.txt", missing][..], &short].concat());
+        assert_eq!(refused.status.code(), Some(EXIT_BAD_INPUT));
+        let said = stderr(&refused);
+        assert!(
+            said.contains(missing) && said.contains("network file"),
+            "{said}"
+        );
+        assert!(!said.contains("PATH"), "{said}");
+    }
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}

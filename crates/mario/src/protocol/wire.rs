@@ -70,13 +70,13 @@ fn parse<M: std::str::FromStr<Err = MessageError>>(
         .map_err(|source| WireError::Message { number, source })
 }
 
-/// Serves one game over a pair of streams, to its end.
+/// Serves one game over a pair of streams, to its end. What the other side still says is in the [`Rest`].
 pub fn serve(
     server: &mut Server,
     reader: impl Read + Send + 'static,
     mut writer: impl Write,
     pace: Pace,
-) -> Result<(), WireError> {
+) -> Result<Rest, WireError> {
     let lines = lines_of(reader);
     let mut numbers = 1..;
     for message in server.greeting() {
@@ -108,7 +108,24 @@ pub fn serve(
                 + Duration::from_secs_f64(1.0 / FRAMES_PER_SECOND / f64::from(times.max(1)));
         }
     }
-    Ok(())
+    Ok(Rest(lines))
+}
+
+/// What a player says after the end of the game.
+pub struct Rest(Lines);
+
+impl Rest {
+    /// Reads until the other side leaves, at most for `limit`, and forgets what it says.
+    ///
+    /// A connection that is closed with something unread is reset, and a slow player would never read who has won.
+    pub fn read_to_end(self, limit: Duration) {
+        let end = Instant::now() + limit;
+        while self
+            .0
+            .recv_timeout(end.saturating_duration_since(Instant::now()))
+            .is_ok()
+        {}
+    }
 }
 
 type Lines = Receiver<io::Result<Vec<u8>>>;

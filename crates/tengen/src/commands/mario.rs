@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use mario::level::LAST_LEVEL;
 use mario::rng::{FIRST_SEED, POWER_ON_SEED};
@@ -103,6 +103,20 @@ const ROUND_ZERO_PLAYOUTS: u64 = 10_000;
 impl PlayerArgs {
     /// The players; `clock` is what their seconds are counted by.
     fn lineup(&self, net: NetSettings, clock: Clock) -> anyhow::Result<Lineup> {
+        let plies = matches!(self.player, Kind::OnePly | Kind::Heuristic);
+        let name = self.player.name();
+        if plies && (self.playouts.is_some() || self.seconds.is_some()) {
+            let option = match self.playouts {
+                Some(_) => "--playouts",
+                None => "--seconds",
+            };
+            bail!(
+                "{option} is for players that search; --player {name} looks only as far as the pills that are shown"
+            );
+        }
+        if self.weights.is_some() && matches!(self.player, Kind::RoundZero | Kind::Network) {
+            bail!("--weights are the heuristic's; --player {name} does not use it");
+        }
         let default = match self.player {
             Kind::Network => NETWORK_PLAYOUTS,
             Kind::RoundZero => ROUND_ZERO_PLAYOUTS,
@@ -114,7 +128,7 @@ impl PlayerArgs {
         };
         match (self.player, &self.network) {
             (Kind::Network, path) => Ok(Lineup::network(path.as_deref(), net, budget)?),
-            (_, Some(_)) => anyhow::bail!("--network is for --player network only"),
+            (_, Some(_)) => bail!("--network is for --player network only"),
             (kind, None) => Ok(Lineup::new(kind, self.weights()?, budget)?),
         }
     }

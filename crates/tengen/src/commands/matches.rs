@@ -1,8 +1,8 @@
 //! `tengen match`: games between two networks or two Go programs.
 
 use std::{
-    fs,
-    io::IsTerminal,
+    env, fs,
+    io::{IsTerminal, Read},
     path::{Path, PathBuf},
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
@@ -156,14 +156,14 @@ fn contest(args: &Args) -> anyhow::Result<Contest> {
 /// A network file becomes this program playing with it. Its name tells the network by what is in the
 /// file, so that a match does not go on with another one of the same name.
 fn player(text: &str, visits: u64) -> anyhow::Result<Contestant> {
-    if !Path::new(text).is_file() || is_executable(Path::new(text)) {
+    if is_program(text)? {
         return Ok(Contestant {
             name: text.to_owned(),
             command: text.to_owned(),
         });
     }
     let hash = net::file::sha256(Path::new(text))?;
-    let program = std::env::current_exe().context("cannot find the path of this program")?;
+    let program = env::current_exe().context("cannot find the path of this program")?;
     let program = program
         .to_str()
         .context("the path of this program is not valid Unicode")?;
@@ -189,17 +189,46 @@ fn quote(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-#[cfg(unix)]
-fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata()
-        .is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
+/// Whether a player is a command line, and not a network file. What is neither is refused before anything is played.
+fn is_program(text: &str) -> anyhow::Result<bool> {
+    let file = Path::new(text);
+    if file.is_file() {
+        return Ok(starts_like_a_program(file));
+    }
+    let words = shlex::split(text).unwrap_or_default();
+    let program = words.first().map_or("", String::as_str);
+    let is_there = match program.contains(std::path::MAIN_SEPARATOR) {
+        true => Path::new(program).is_file(),
+        false => env::var_os("PATH").is_some_and(|path| {
+            env::split_paths(&path).any(|folder| {
+                let file = folder.join(program);
+                file.is_file() || file.with_extension(env::consts::EXE_EXTENSION).is_file()
+            })
+        }),
+    };
+    ensure!(
+        is_there && !program.is_empty(),
+        "{text:?} is no player: there is neither a network file nor a program of that name; give a network file or the \
+         command line of a GTP program"
+    );
+    Ok(true)
 }
 
-#[cfg(not(unix))]
-fn is_executable(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("exe"))
+/// How executable files of the common systems begin. The run bit alone says nothing: copies from other file systems
+/// often have it, networks among them.
+const PROGRAM_STARTS: [&[u8]; 6] = [
+    b"#!",
+    b"\x7fELF",
+    b"MZ",
+    b"\xcf\xfa\xed\xfe",
+    b"\xfe\xed\xfa\xcf",
+    b"\xca\xfe\xba\xbe",
+];
+
+fn starts_like_a_program(file: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = fs::File::open(file).and_then(|file| file.take(4).read_to_end(&mut start));
+    read.is_ok() && PROGRAM_STARTS.iter().any(|magic| start.starts_with(magic))
 }
 
 fn scorer(choice: Option<&str>) -> Option<String> {

@@ -2,6 +2,7 @@
 
 mod analyze;
 mod bench;
+mod completions;
 mod doctor;
 mod files;
 pub mod gtp;
@@ -27,7 +28,7 @@ pub const EXIT_BAD_INPUT: u8 = 2;
 
 /// Residual networks that read Go and Dr. Mario.
 #[derive(Parser)]
-#[command(name = "tengen", version, about)]
+#[command(name = "tengen", version = crate::version::version(), about)]
 pub struct Program {
     #[command(subcommand)]
     command: Option<Command>,
@@ -53,6 +54,8 @@ enum Command {
     Net(net::Args),
     #[command(subcommand)]
     Tsumego(tsumego::Command),
+    Completions(completions::Args),
+    Man(completions::ManArgs),
 }
 
 impl Program {
@@ -76,6 +79,8 @@ impl Program {
             Some(Command::Train(args)) => train::run(args),
             Some(Command::Net(args)) => net::run(args),
             Some(Command::Tsumego(command)) => tsumego::run(command),
+            Some(Command::Completions(args)) => completions::run(args),
+            Some(Command::Man(args)) => completions::run_man(args),
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::interrupt;
 /// Deals the console's boards and pill lists from seeds that the heuristic was not tuned on.
 /// Games are independent and run one on each core; with a fixed number of playouts the result does
 /// not depend on how many. Seconds are counted in processor time, so that a busy machine does not
-/// weaken the player. With --out every finished game is kept, and the same command goes on after
+/// weaken the player. With --out every finished game is kept, and the same command resumes after
 /// an interruption.
 #[derive(Args)]
 #[command(after_help = "Examples:
@@ -99,7 +99,11 @@ pub fn run(args: EvalArgs) -> anyhow::Result<ExitCode> {
         });
         println!("{report}");
     } else {
-        println!("{}, {} games a level", lineup.describe(), args.games);
+        println!(
+            "{}, {} a level",
+            lineup.describe(),
+            terminal::counted(args.games as usize, "game", "games")
+        );
         println!("level  won         win rate, 95 %     viruses left   pills a virus   pills/s");
         levels.iter().for_each(print_row);
     }

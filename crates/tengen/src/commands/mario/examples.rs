@@ -11,6 +11,7 @@ use mario::example::StallCounts;
 use mario_player::selfplay::read_records;
 
 use crate::commands::files::WholeFile;
+use crate::commands::terminal::counted;
 
 /// Turn game records into a JSON array of [board, pill, won, cleared, duration, moves]
 ///
@@ -44,8 +45,10 @@ pub fn run(args: ExamplesArgs) -> anyhow::Result<ExitCode> {
     let (games, examples) = write_examples(&args, stall, &mut out)?;
     out.finish()?;
     println!(
-        "{}: {examples} examples from {games} games",
-        args.examples.display()
+        "{}: {} from {}",
+        args.examples.display(),
+        counted(examples as usize, "example", "examples"),
+        counted(games as usize, "game", "games")
     );
     Ok(ExitCode::SUCCESS)
 }

@@ -2,17 +2,16 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 use mario_player::clock::Clock;
 use mario_player::net_tree::NetSettings;
 use mario_player::selfplay::{PillSource, SelfPlaySettings, self_play};
 
 use super::{Levels, PlayerArgs};
-use crate::commands::terminal;
+use crate::commands::terminal::{self, counted};
+use crate::interrupt;
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Pills {
@@ -25,7 +24,7 @@ enum Pills {
 /// Let a player play itself and append the records to a file
 ///
 /// Every game is written whole and synced, so the run may be interrupted in any way: the same
-/// command goes on where the last whole game ends, to the same bytes.
+/// command resumes after the last whole game, to the same bytes.
 #[derive(Args)]
 #[command(after_help = "Example:
   tengen mario selfplay games.txt --games 1000 --levels 0..10 --player round0 --playouts 2000
@@ -38,7 +37,7 @@ pub struct SelfplayArgs {
     #[arg(long, default_value_t = 100)]
     games: u64,
 
-    /// Levels to deal from, such as 0..20; each is as likely as the others
+    /// Levels to deal from, such as 0..20 or 3,8; each is as likely as the others
     #[arg(long, default_value = "0..20", value_parser = super::levels)]
     levels: Levels,
 
@@ -70,16 +69,18 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<ExitCode> {
         ..NetSettings::default()
     };
     let lineup = args.player.lineup(net, Clock::Processor)?;
-    let (Some(&lowest), Some(&highest)) = (args.levels.0.first(), args.levels.0.last()) else {
+    let mut levels = args.levels.0;
+    levels.sort_unstable();
+    levels.dedup();
+    let (Some(&lowest), Some(&highest)) = (levels.first(), levels.last()) else {
         bail!("--levels names no level");
     };
-    if args.levels.0.len() != usize::from(highest.saturating_sub(lowest)) + 1 {
-        bail!("--levels must be one level or one range, such as 0..20");
-    }
+    let is_range = levels.len() == usize::from(highest - lowest) + 1;
     let settings = SelfPlaySettings {
         player: lineup.describe(),
         lowest_level: lowest,
         highest_level: highest,
+        levels: if is_range { Vec::new() } else { levels },
         pills: match args.pills {
             Pills::Console => PillSource::Console,
             Pills::Independent => PillSource::Independent,
@@ -91,10 +92,7 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<ExitCode> {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
     };
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
-        .context("cannot listen for Ctrl-C")?;
+    let stop = interrupt::stop_flag()?;
     let bar = terminal::progress(args.games as usize, "games");
     let new_player = |seed| lineup.player(seed);
     let report = self_play(
@@ -103,20 +101,21 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<ExitCode> {
         threads,
         &settings,
         &new_player,
-        &stop,
+        stop,
         |games| {
             bar.set_position(games);
         },
     )?;
     bar.finish_and_clear();
     println!(
-        "{}: {} games, {} of them found there",
+        "{}: {}, {} of them found there",
         args.records.display(),
-        report.games,
+        counted(report.games as usize, "game", "games"),
         report.resumed
     );
     if report.games < args.games {
-        println!("stopped early; the same command goes on from here");
+        println!("stopped early; the same command resumes here");
+        return Ok(ExitCode::from(interrupt::EXIT_INTERRUPTED));
     }
     Ok(ExitCode::SUCCESS)
 }

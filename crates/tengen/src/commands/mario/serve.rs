@@ -1,13 +1,14 @@
 //! `tengen mario serve`: the AI protocol, as the game or as the player.
 
 use std::cell::RefCell;
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use mario::protocol::wire::{Pace, play, serve};
+use mario::protocol::wire::{Pace, Rest, play, serve};
 use mario::protocol::{Client, Deal, Server, Situation};
 use mario::{Ending, Rules, Speed};
 use mario_player::clock::Clock;
@@ -69,13 +70,28 @@ pub struct ServeArgs {
     player: PlayerArgs,
 }
 
+/// How long a player may take to read the last line and leave.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Exit code of a game that was not won.
 const EXIT_LOST: u8 = 1;
 
 pub fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let won = match connection(&args)? {
-        None => talk(&args, std::io::stdin(), std::io::stdout().lock())?,
-        Some(stream) => talk(&args, stream.try_clone()?, stream)?,
+        None => talk(
+            &args,
+            std::io::stdin(),
+            std::io::stdout().lock(),
+            |_| Ok(()),
+        )?,
+        Some(stream) => talk(&args, stream.try_clone()?, &stream, |rest| {
+            // No more comes from us; the player may still be reading, or writing.
+            match stream.shutdown(Shutdown::Write) {
+                Err(error) if error.kind() != ErrorKind::NotConnected => return Err(error),
+                _ => rest.read_to_end(PATIENCE),
+            }
+            Ok(())
+        })?,
     };
     Ok(if won {
         ExitCode::SUCCESS
@@ -106,6 +122,7 @@ fn talk(
     args: &ServeArgs,
     reader: impl Read + Send + 'static,
     writer: impl Write,
+    close: impl FnOnce(Rest) -> std::io::Result<()>,
 ) -> anyhow::Result<bool> {
     if args.role == Role::Game {
         let deal = Deal {
@@ -117,7 +134,8 @@ fn talk(
             true => Pace::Patient,
             false => Pace::Console { times: args.times },
         };
-        serve(&mut server, reader, writer, pace)?;
+        let rest = serve(&mut server, reader, writer, pace)?;
+        close(rest)?;
         return Ok(server.game().ending() == Some(Ending::Cleared));
     }
     let lineup = args.player.lineup(NetSettings::default(), Clock::Wall)?;
