@@ -3,7 +3,7 @@
 //! Operator set 13. The input is `planes` of `[batch, planes, height, width]`; every output has its own name and is
 //! `[batch, length]`, after its last function.
 
-use net::network::{Activation, Conv, Dense, Layer, Network, Reading};
+use net::network::{Activation, Conv, Dense, Layer, Network, Pooling, Reading, ShapeError};
 
 use base::protobuf::Message;
 
@@ -19,7 +19,10 @@ const ATTRIBUTE_INT: u64 = 2;
 const ATTRIBUTE_INTS: u64 = 7;
 
 /// The model as bytes of an `.onnx` file.
-pub fn export(network: &Network) -> Vec<u8> {
+///
+/// Refuses layers that no network trained here has.
+pub fn export(network: &Network) -> Result<Vec<u8>, ShapeError> {
+    check(network)?;
     let mut graph = Graph::default();
     let input = network.input;
     let trunk = graph.layers(&network.trunk, "planes".to_owned());
@@ -47,7 +50,31 @@ pub fn export(network: &Network) -> Vec<u8> {
     operators.text(1, "");
     operators.number(2, OPERATORS);
     model.message(8, &operators);
-    model.bytes().to_vec()
+    Ok(model.bytes().to_vec())
+}
+
+fn check(network: &Network) -> Result<(), ShapeError> {
+    let mut refused = None;
+    network.for_each_layer(&mut |place, layer| {
+        let written = match layer {
+            Layer::Conv(conv) => conv.activation.negative_slope().is_some(),
+            Layer::Dense(dense) => dense.activation.negative_slope().is_some(),
+            Layer::Residual { activation, .. } => activation.negative_slope().is_some(),
+            Layer::GlobalPool(pooling) => *pooling == Pooling::MeanMax,
+            _ => false,
+        };
+        if !written {
+            refused.get_or_insert_with(|| place.to_owned());
+        }
+    });
+    match refused {
+        None => Ok(()),
+        Some(place) => Err(ShapeError {
+            place,
+            found: "a layer that is not written to ONNX".into(),
+            expected: "convolutions, dense layers, residuals and pooling with (leaky) ReLU".into(),
+        }),
+    }
 }
 
 enum Attribute {
@@ -146,12 +173,19 @@ impl Graph {
                 let sum = self.node("Add", &[&branch, &input], &[]);
                 self.activation(*activation, sum)
             }
-            Layer::GlobalPool => {
+            Layer::GlobalPool(_) => {
                 let mean = self.node("GlobalAveragePool", &[&input], &[]);
                 let largest = self.node("GlobalMaxPool", &[&input], &[]);
                 let both = self.node("Concat", &[&mean, &largest], &[("axis", Attribute::Int(1))]);
                 self.node("Flatten", &[&both], &[("axis", Attribute::Int(1))])
             }
+            Layer::Scale(_)
+            | Layer::RmsNorm(_)
+            | Layer::Attention(_)
+            | Layer::Gated(_)
+            | Layer::AddVector { .. }
+            | Layer::WithPass { .. }
+            | Layer::Globals { .. } => unreachable!("refused by `check`"),
         })
     }
 
@@ -202,6 +236,7 @@ impl Graph {
                 &[&input],
                 &[("alpha", Attribute::Float(slope))],
             ),
+            Activation::Mish | Activation::Silu => unreachable!("refused by `check`"),
         }
     }
 

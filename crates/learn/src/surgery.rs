@@ -1,7 +1,7 @@
 //! Making networks out of networks: averages, wider and deeper ones, coarser ones.
 
 use net::leela::{ConvRows, IDENTITY_VARIANCE, LeelaNetwork, LeelaShape};
-use net::network::{Layer, Network};
+use net::network::Network;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -226,28 +226,7 @@ fn rounded(value: f32, digits: usize) -> f32 {
 pub fn clip_bits(network: &mut Network, bits: u32) {
     let levels = 2_f32.powi(bits as i32 - 1);
     let coarse = |value: &mut f32| *value = ((*value * levels).round() / levels).clamp(-1.0, 1.0);
-    fn each(layers: &mut [Layer], change: &impl Fn(&mut f32)) {
-        for layer in layers {
-            match layer {
-                Layer::Conv(conv) => conv
-                    .weights
-                    .iter_mut()
-                    .chain(&mut conv.bias)
-                    .for_each(change),
-                Layer::Dense(dense) => dense
-                    .weights
-                    .iter_mut()
-                    .chain(&mut dense.bias)
-                    .for_each(change),
-                Layer::Residual { body, .. } => each(body, change),
-                Layer::GlobalPool => {}
-            }
-        }
-    }
-    each(&mut network.trunk, &coarse);
-    for head in &mut network.heads {
-        each(&mut head.layers, &coarse);
-    }
+    network.for_each_number_mut(&mut { coarse });
 }
 
 #[cfg(test)]
@@ -328,7 +307,7 @@ mod tests {
     fn five_bits_of_the_original_are_thirty_three_levels() {
         let mut network = random(1).to_network();
         clip_bits(&mut network, 5);
-        let Layer::Conv(conv) = &network.trunk[0] else {
+        let net::network::Layer::Conv(conv) = &network.trunk[0] else {
             panic!("a convolution first")
         };
         assert!(

@@ -120,7 +120,7 @@ fn mixed() -> Network {
                 ],
             },
             Head {
-                layers: vec![Layer::GlobalPool, dense(12, 2, 11)],
+                layers: vec![Layer::GlobalPool(net::Pooling::MeanMax), dense(12, 2, 11)],
                 outputs: vec![
                     output("chance", 1, Reading::Winrate),
                     output("raw", 1, Reading::Raw),
@@ -144,7 +144,7 @@ fn onnx_runtime_answers_as_our_reference_does() {
         };
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("network.onnx");
-        std::fs::write(&file, onnx::export(&network)).unwrap();
+        std::fs::write(&file, onnx::export(&network).unwrap()).unwrap();
         let reference = Reference::new(network).unwrap();
         let shape = reference.shape().clone();
         let length = shape.input_len();

@@ -15,8 +15,10 @@ pub use writer::write;
 
 /// How a file starts.
 pub const MAGIC: [u8; 8] = *b"TENGENET";
-/// The version this code writes and reads.
-pub const FORMAT_VERSION: u16 = 1;
+/// The newest version this code writes and reads. Version 1 has no globals and only the first four kinds of layers; it
+/// is still written for networks that need no more, so that older programs read them.
+pub const FORMAT_VERSION: u16 = 2;
+const FIRST_VERSION: u16 = 1;
 /// Bytes of the checksum at the end.
 const CHECKSUM: usize = 32;
 
@@ -25,11 +27,29 @@ mod tag {
     pub(super) const CONV: u8 = 1;
     pub(super) const DENSE: u8 = 2;
     pub(super) const RESIDUAL: u8 = 3;
-    pub(super) const GLOBAL_POOL: u8 = 4;
+    pub(super) const MEAN_MAX_POOL: u8 = 4;
+    pub(super) const MEAN_SCALED_MAX_POOL: u8 = 5;
+    pub(super) const MEAN_SCALED_SQUARED_POOL: u8 = 6;
+    pub(super) const SCALE: u8 = 7;
+    pub(super) const RMS_NORM: u8 = 8;
+    pub(super) const ATTENTION: u8 = 9;
+    pub(super) const GATED: u8 = 10;
+    pub(super) const ADD_VECTOR: u8 = 11;
+    pub(super) const WITH_PASS: u8 = 12;
+    pub(super) const GLOBALS: u8 = 13;
+
+    /// The last kind of layer and activation of version 1.
+    pub(super) const LAST_LAYER_1: u8 = MEAN_MAX_POOL;
+    pub(super) const LAST_ACTIVATION_1: u8 = LEAKY_RELU;
 
     pub(super) const IDENTITY: u8 = 0;
     pub(super) const RELU: u8 = 1;
     pub(super) const LEAKY_RELU: u8 = 2;
+    pub(super) const MISH: u8 = 3;
+    pub(super) const SILU: u8 = 4;
+
+    pub(super) const OVER_POINT: u8 = 0;
+    pub(super) const OVER_BOARD: u8 = 1;
 
     pub(super) const SIDE_TO_MOVE: u8 = 0;
     pub(super) const FIRST_PLAYER: u8 = 1;

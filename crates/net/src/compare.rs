@@ -107,8 +107,8 @@ pub struct LayerStatistics {
 /// Every layer with weights, in order.
 pub fn statistics(network: &Network) -> Vec<LayerStatistics> {
     let mut found = Vec::new();
-    network.for_each_layer(&mut |place, layer| match layer {
-        Layer::Conv(conv) => {
+    network.for_each_layer(&mut |place, layer| {
+        for (kind, conv) in layer.convs() {
             let groups = match conv.groups.len() {
                 1 => String::new(),
                 count => format!(" in {count} groups"),
@@ -119,14 +119,25 @@ pub fn statistics(network: &Network) -> Vec<LayerStatistics> {
                 conv.inputs(),
                 conv.outputs()
             );
-            let name = format!("{place} conv {size}{groups}");
+            let name = format!("{place} {kind} {size}{groups}");
             found.push(summarize(name, &conv.weights, conv.bias.len()));
         }
-        Layer::Dense(dense) => {
-            let name = format!("{place} dense {} -> {}", dense.inputs, dense.outputs);
-            found.push(summarize(name, &dense.weights, dense.bias.len()));
-        }
-        Layer::Residual { .. } | Layer::GlobalPool => {}
+        let (kind, numbers, biases) = match layer {
+            Layer::Dense(dense) => {
+                let kind = format!("dense {} -> {}", dense.inputs, dense.outputs);
+                (kind, &dense.weights, dense.bias.len())
+            }
+            Layer::Scale(scale) => {
+                let kind = format!("scale of {}", scale.scale.len());
+                (kind, &scale.scale, scale.bias.len())
+            }
+            Layer::RmsNorm(norm) => {
+                let kind = format!("RMS norm of {}", norm.scale.len());
+                (kind, &norm.scale, norm.bias.len())
+            }
+            _ => return,
+        };
+        found.push(summarize(format!("{place} {kind}"), numbers, biases));
     });
     found
 }

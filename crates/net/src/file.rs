@@ -1,4 +1,4 @@
-//! A network file of either kind.
+//! A network file of any kind.
 
 use std::fs;
 use std::io::Write;
@@ -8,13 +8,19 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::compact::{self, MAGIC};
+use crate::katago::KataNetwork;
 use crate::leela::{LeelaNetwork, Text, TextStyle};
 use crate::network::Network;
 
 mod bytes;
 
+pub(crate) use bytes::{
+    FIRST_BYTES, GZIP_MAGIC, plain_text, read_unpacked, starts_as_katago, unreadable,
+};
 pub use bytes::{LoadError, sha256_of_bytes};
-pub(crate) use bytes::{plain_text, read_unpacked, unreadable};
+
+/// The board of a network that has none of its own.
+const DEFAULT_SIZE: usize = 19;
 
 /// What a file turned out to hold.
 #[derive(Clone, Debug)]
@@ -25,27 +31,30 @@ pub struct NetworkFile {
     pub bytes: u64,
 }
 
-/// The two kinds of files.
+/// The kinds of files.
 #[derive(Clone, Debug)]
 pub enum NetworkContent {
     /// Leela Zero text, and how its lines end.
     Leela(Box<LeelaNetwork>, TextStyle),
+    /// A KataGo network.
+    KataGo(Box<KataNetwork>),
     /// Our compact format.
     Compact(Network),
 }
 
 impl NetworkContent {
-    /// The network as layers.
+    /// The network as layers; one for any board size is given for 19x19, see [`Network::at_size`].
     pub fn to_network(&self) -> Network {
         match self {
             Self::Leela(leela, _) => leela.to_network(),
+            Self::KataGo(kata) => kata.network(DEFAULT_SIZE, DEFAULT_SIZE),
             Self::Compact(network) => network.clone(),
         }
     }
 }
 
 impl NetworkFile {
-    /// Reads a file of either kind and tells all about it.
+    /// Reads a file of any kind and tells all about it.
     pub fn load(file: &Path) -> Result<Self, LoadError> {
         let content = read(file)?;
         let about = fs::metadata(file).map_err(|reason| unreadable(file, reason))?;
@@ -63,19 +72,30 @@ pub fn sha256(file: &Path) -> Result<String, LoadError> {
     Ok(sha256_of_bytes(&read_unpacked(file)?))
 }
 
-/// The network in a file of either kind: Leela Zero text, plain or gzip, or the compact format.
+/// The network in a file of any kind: Leela Zero text, a KataGo network, both plain or gzip, or the compact format.
 pub fn load(file: &Path) -> Result<Network, LoadError> {
     Ok(match read(file)? {
         NetworkContent::Leela(leela, _) => leela.into_network(),
+        NetworkContent::KataGo(kata) => kata.network(DEFAULT_SIZE, DEFAULT_SIZE),
         NetworkContent::Compact(network) => network,
     })
 }
 
 fn read(file: &Path) -> Result<NetworkContent, LoadError> {
+    if starts_as_katago(file)? {
+        return Ok(NetworkContent::KataGo(Box::new(KataNetwork::load(file)?)));
+    }
     if let Some(text) = plain_text(file)? {
         return leela(file, text);
     }
     let bytes = read_unpacked(file)?;
+    if !bytes.starts_with(&MAGIC) && KataNetwork::starts(&bytes[..bytes.len().min(FIRST_BYTES)]) {
+        let kata = KataNetwork::read(&bytes[..]).map_err(|damage| LoadError::KataGo {
+            file: file.to_owned(),
+            damage,
+        })?;
+        return Ok(NetworkContent::KataGo(Box::new(kata)));
+    }
     if !bytes.starts_with(&MAGIC) {
         return leela(file, Text::Memory(&bytes));
     }

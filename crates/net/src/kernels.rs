@@ -19,6 +19,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
+#[allow(dead_code)]
+pub(crate) mod activation;
 pub(crate) mod gemm;
 pub(crate) mod layout;
 pub(crate) mod memory;

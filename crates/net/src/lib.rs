@@ -2,7 +2,7 @@
 //!
 //! The crate knows no game. An input row is planes, which are grids of numbers, and then numbers about the whole
 //! position; an output row is stretches of numbers with names. A [`Network`] is plain data: layers and weights. It comes
-//! from a Leela Zero weights file ([`leela`]), from our own compact format ([`compact`]), or is built by hand. A
+//! from a Leela Zero ([`leela`]) or KataGo ([`katago`]) file, from our own compact format ([`compact`]), or is built by hand. A
 //! [`Backend`] opens it and gives an [`Evaluator`], behind which nobody sees which code runs: the fast one for this
 //! processor, or the [`reference`](mod@reference), which is slow and obviously right.
 //!
@@ -44,6 +44,7 @@ pub mod reference;
 // Its files.
 pub mod compact;
 pub mod file;
+pub mod katago;
 pub mod leela;
 
 // Speed, and proof of it.
@@ -59,7 +60,8 @@ pub use evaluator::{EvaluateError, Evaluator, batch_of};
 pub use file::{LoadError, NetworkContent, NetworkFile};
 pub use gather::Gather;
 pub use network::{
-    Activation, Conv, Dense, Group, Head, Layer, Network, Output, Reading, ShapeError,
+    Activation, Attention, Conv, Dense, Gated, Group, Head, Layer, Network, NormOver, Output,
+    Pooling, Reading, RmsNorm, Scale, ShapeError,
 };
 pub use reference::Reference;
 pub use shape::{IoShape, OutputShape, Perspective, PlaneShape};

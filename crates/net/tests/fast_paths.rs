@@ -152,7 +152,7 @@ impl Builder {
         match self.rng.random_range(0..4) {
             0 => {}
             1 => {
-                layers.push(Layer::GlobalPool);
+                layers.push(Layer::GlobalPool(net::Pooling::MeanMax));
                 arriving = 2 * planes;
             }
             2 => {
@@ -370,7 +370,7 @@ fn a_block_is_paid_for_by_the_planes_that_it_changes() {
     };
     let first = Conv::new(3, 2, 64, Activation::Relu);
     let head = Head {
-        layers: vec![Layer::GlobalPool],
+        layers: vec![Layer::GlobalPool(net::Pooling::MeanMax)],
         outputs: vec![Output {
             name: "planes".into(),
             len: 128,

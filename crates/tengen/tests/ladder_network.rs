@@ -59,7 +59,7 @@ fn names(folder: &Path) -> Vec<String> {
 fn leela(file: &Path) -> LeelaNetwork {
     match NetworkFile::load(file).unwrap().content {
         NetworkContent::Leela(leela, _) => *leela,
-        NetworkContent::Compact(_) => panic!("a Leela Zero file was expected"),
+        _ => panic!("a Leela Zero file was expected"),
     }
 }
 

@@ -177,7 +177,7 @@ impl Layer for GlobalPool {
     }
 
     fn export(&self) -> Vec<Plain> {
-        vec![Plain::GlobalPool]
+        vec![Plain::GlobalPool(net::Pooling::MeanMax)]
     }
 
     fn steps(&self) -> Vec<Step> {

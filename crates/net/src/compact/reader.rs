@@ -4,9 +4,13 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use super::bits::{Precision, unpack_row};
-use super::{CHECKSUM, FORMAT_VERSION, MAGIC, READINGS, tag};
-use crate::network::{Activation, Conv, Dense, Group, Head, Layer, Network, Output};
+use super::{CHECKSUM, FIRST_VERSION, FORMAT_VERSION, MAGIC, READINGS, tag};
+use crate::network::{
+    Activation, Attention, Conv, Dense, Gated, Group, Head, Layer, Network, NormOver, Output,
+    Pooling, RmsNorm, Scale,
+};
 use crate::shape::{Perspective, PlaneShape};
+use crate::weights::Weights;
 
 /// Why bytes are not a network.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -38,11 +42,11 @@ pub fn read(bytes: &[u8]) -> Result<Network, Damage> {
         return Err(damage(bytes.len(), "the end", "a network and its checksum"));
     };
     let version = u16::from_le_bytes([bytes[MAGIC.len()], bytes[MAGIC.len() + 1]]);
-    if version != FORMAT_VERSION {
+    if !(FIRST_VERSION..=FORMAT_VERSION).contains(&version) {
         return Err(damage(
             MAGIC.len(),
             format!("format version {version}"),
-            FORMAT_VERSION.to_string(),
+            format!("{FIRST_VERSION} to {FORMAT_VERSION}"),
         ));
     }
     let (body, checksum) = bytes.split_at(body);
@@ -57,6 +61,7 @@ pub fn read(bytes: &[u8]) -> Result<Network, Damage> {
         bytes: body,
         at: MAGIC.len() + 2,
         precision: Precision::F32,
+        version,
     };
     let network = reader.network()?;
     if reader.at != body.len() {
@@ -80,6 +85,7 @@ struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     precision: Precision,
+    version: u16,
 }
 
 impl<'a> Reader<'a> {
@@ -109,13 +115,22 @@ impl<'a> Reader<'a> {
             );
             return Err(damage(self.at, found, format!("at most {MAX_INPUT} cells")));
         }
+        let globals = if self.version > FIRST_VERSION {
+            self.number()?
+        } else {
+            0
+        };
+        if globals > MAX_INPUT {
+            let found = format!("{globals} globals");
+            return Err(damage(self.at, found, format!("at most {MAX_INPUT}")));
+        }
         let trunk = self.layers(0)?;
         let heads = (0..self.count()?)
             .map(|_| self.head())
             .collect::<Result<_, _>>()?;
         Ok(Network {
             input,
-            globals: 0,
+            globals,
             trunk,
             heads,
             perspective,
@@ -154,7 +169,11 @@ impl<'a> Reader<'a> {
     }
 
     fn layer(&mut self, depth: usize) -> Result<Layer, Damage> {
-        match self.tag()? {
+        let tag = self.tag()?;
+        if tag > tag::LAST_LAYER_1 && self.version == FIRST_VERSION {
+            return Err(self.unknown("layer", tag));
+        }
+        match tag {
             tag::CONV => Ok(Layer::Conv(self.conv()?)),
             tag::DENSE => Ok(Layer::Dense(self.dense()?)),
             tag::RESIDUAL => {
@@ -164,7 +183,49 @@ impl<'a> Reader<'a> {
                     activation,
                 })
             }
-            tag::GLOBAL_POOL => Ok(Layer::GlobalPool),
+            tag::MEAN_MAX_POOL => Ok(Layer::GlobalPool(Pooling::MeanMax)),
+            tag::MEAN_SCALED_MAX_POOL => Ok(Layer::GlobalPool(Pooling::MeanScaledMax)),
+            tag::MEAN_SCALED_SQUARED_POOL => Ok(Layer::GlobalPool(Pooling::MeanScaledSquared)),
+            tag::SCALE => Ok(Layer::Scale(Scale {
+                activation: self.activation()?,
+                scale: self.numbers()?,
+                bias: self.numbers()?,
+            })),
+            tag::RMS_NORM => Ok(Layer::RmsNorm(RmsNorm {
+                activation: self.activation()?,
+                over: match self.tag()? {
+                    tag::OVER_POINT => NormOver::Point,
+                    tag::OVER_BOARD => NormOver::Board,
+                    other => return Err(self.unknown("normalisation", other)),
+                },
+                epsilon: self.float()?,
+                scale: self.numbers()?,
+                bias: self.numbers()?,
+            })),
+            tag::ATTENTION => Ok(Layer::Attention(Attention {
+                heads: self.number()?,
+                kv_heads: self.number()?,
+                query: self.conv()?,
+                key: self.conv()?,
+                value: self.conv()?,
+                rotation: Some(self.numbers()?).filter(|numbers| !numbers.is_empty()),
+            })),
+            tag::GATED => Ok(Layer::Gated(Gated {
+                value: self.conv()?,
+                gate: self.conv()?,
+            })),
+            tag::ADD_VECTOR => Ok(Layer::AddVector {
+                planes: self.layers(depth + 1)?,
+                vector: self.layers(depth + 1)?,
+            }),
+            tag::WITH_PASS => Ok(Layer::WithPass {
+                planes: self.layers(depth + 1)?,
+                pass: self.layers(depth + 1)?,
+            }),
+            tag::GLOBALS => Ok(Layer::Globals {
+                start: self.number()?,
+                len: self.number()?,
+            }),
             other => Err(self.unknown("layer", other)),
         }
     }
@@ -231,17 +292,29 @@ impl<'a> Reader<'a> {
     }
 
     fn activation(&mut self) -> Result<Activation, Damage> {
-        match self.tag()? {
+        let tag = self.tag()?;
+        if tag > tag::LAST_ACTIVATION_1 && self.version == FIRST_VERSION {
+            return Err(self.unknown("activation", tag));
+        }
+        match tag {
             tag::IDENTITY => Ok(Activation::Identity),
             tag::RELU => Ok(Activation::Relu),
-            tag::LEAKY_RELU => {
-                let bytes = self.take(4)?;
-                Ok(Activation::LeakyRelu(f32::from_le_bytes([
-                    bytes[0], bytes[1], bytes[2], bytes[3],
-                ])))
-            }
+            tag::LEAKY_RELU => Ok(Activation::LeakyRelu(self.float()?)),
+            tag::MISH => Ok(Activation::Mish),
+            tag::SILU => Ok(Activation::Silu),
             other => Err(self.unknown("activation", other)),
         }
+    }
+
+    /// A list of numbers in full precision.
+    fn numbers(&mut self) -> Result<Weights, Damage> {
+        let len = self.count()?;
+        Ok(self.bias(len)?.into())
+    }
+
+    fn float(&mut self) -> Result<f32, Damage> {
+        let bytes = self.take(4)?;
+        Ok(f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
     fn tag(&mut self) -> Result<u8, Damage> {
@@ -283,7 +356,7 @@ impl<'a> Reader<'a> {
         damage(
             self.at,
             format!("{what} {tag}"),
-            format!("a {what} of format version {FORMAT_VERSION}"),
+            format!("a {what} of format version {}", self.version),
         )
     }
 }

@@ -1,7 +1,7 @@
 //! The bytes of a network file, and what can be wrong with them.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::compact::{Damage, MAGIC};
+use crate::katago::{KataDamage, KataNetwork};
 use crate::kernels::memory::Bytes;
 use crate::leela::Text;
 
@@ -35,6 +36,14 @@ pub enum LoadError {
         /// What should be.
         expected: String,
     },
+    /// A KataGo network is damaged.
+    #[error("{}, {damage}", file.display())]
+    KataGo {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong, and in which layer.
+        damage: KataDamage,
+    },
     /// A file in the compact format is damaged.
     #[error("{}, {damage}", file.display())]
     Compact {
@@ -46,7 +55,7 @@ pub enum LoadError {
 }
 
 /// The first bytes of a gzip stream and of a zip archive.
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+pub(crate) const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const ZIP_MAGIC: [u8; 4] = *b"PK\x03\x04";
 /// The SHA-256 of some bytes, in hexadecimal. That of an uncompressed Leela Zero file is its official name.
 pub fn sha256_of_bytes(bytes: &[u8]) -> String {
@@ -81,6 +90,33 @@ pub(crate) fn read_unpacked(file: &Path) -> Result<Bytes, LoadError> {
             expected: "a whole gzip stream (fetch the file again)".into(),
         }),
     }
+}
+
+/// How much of a file is unpacked to see what it is.
+pub(crate) const FIRST_BYTES: usize = 512;
+
+/// Whether a file, plain or gzip, starts as a KataGo network does. Pipes are not looked at.
+pub(crate) fn starts_as_katago(file: &Path) -> Result<bool, LoadError> {
+    let unreadable = |reason| unreadable(file, reason);
+    let mut open = File::open(file).map_err(unreadable)?;
+    if !open.metadata().map_err(unreadable)?.is_file() {
+        return Ok(false);
+    }
+    let mut start = Vec::new();
+    let first = Read::by_ref(&mut open).take(FIRST_BYTES as u64);
+    let mut first = BufReader::new(first);
+    first.read_to_end(&mut start).map_err(unreadable)?;
+    if !start.starts_with(&GZIP_MAGIC) {
+        return Ok(KataNetwork::starts(&start));
+    }
+    let mut unpacked = vec![0; FIRST_BYTES];
+    let mut len = 0;
+    let mut unpack = MultiGzDecoder::new(Cursor::new(start).chain(open));
+    // A damaged stream is for the reader of the whole file to complain of.
+    while let Ok(more @ 1..) = unpack.read(&mut unpacked[len..]) {
+        len += more;
+    }
+    Ok(KataNetwork::starts(&unpacked[..len]))
 }
 
 /// The text of a file that is neither packed nor of our own format; it is not read yet.

@@ -174,12 +174,19 @@ impl<'a> Compiler<'a> {
         match layer {
             Layer::Conv(conv) => self.conv(conv, input, join, conv.outputs()),
             Layer::Dense(dense) => Ok(self.dense(dense, input, join)),
-            Layer::GlobalPool => {
+            Layer::GlobalPool(_) => {
                 let (from, planes) = self.in_planes(input);
                 let to = self.vectors.take(blocks(2 * planes));
                 self.drafts.push(Draft::Pool { from, to, planes });
                 Ok(Value::Vector { at: to })
             }
+            Layer::Scale(_)
+            | Layer::RmsNorm(_)
+            | Layer::Attention(_)
+            | Layer::Gated(_)
+            | Layer::AddVector { .. }
+            | Layer::WithPass { .. }
+            | Layer::Globals { .. } => unreachable!("asked before"),
             Layer::Residual { body, activation } => {
                 let skipped = match input {
                     Value::Input if matches!(body.first(), Some(Layer::Conv(_))) => {
@@ -306,10 +313,10 @@ impl<'a> Compiler<'a> {
 
     fn joined(&self, own: Activation, join: Option<Join>) -> (Option<usize>, f32) {
         match join {
-            None => (None, own.negative_slope()),
+            None => (None, own.negative_slope().unwrap_or(1.0)),
             Some(join) => match join.skipped {
                 Value::Planes { at, .. } | Value::Vector { at, .. } => {
-                    (Some(at), join.activation.negative_slope())
+                    (Some(at), join.activation.negative_slope().unwrap_or(1.0))
                 }
                 Value::Input => unreachable!("a residual loads its input first"),
             },

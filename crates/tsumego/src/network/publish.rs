@@ -1,6 +1,6 @@
 //! A safety network as one JavaScript module.
 
-use net::network::{Activation, Layer, Network, Reading};
+use net::network::{Activation, Layer, Network, Pooling, Reading};
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -98,13 +98,16 @@ impl Writer {
     }
 
     fn layer(&self, layer: &Layer) -> Result<Value, PublishError> {
-        let slope = Activation::negative_slope;
+        let slope = |activation: Activation| {
+            let slope = activation.negative_slope();
+            slope.ok_or(PublishError::Layer("an activation other than (leaky) ReLU"))
+        };
         Ok(match layer {
             Layer::Dense(dense) => json!({
                 "kind": "dense",
                 "inputs": dense.inputs,
                 "outputs": dense.outputs,
-                "slope": slope(dense.activation),
+                "slope": slope(dense.activation)?,
                 "weights": self.text(&dense.weights),
                 "bias": self.text(&dense.bias),
             }),
@@ -113,17 +116,25 @@ impl Writer {
                 "kernel": conv.kernel,
                 "inputs": conv.inputs(),
                 "outputs": conv.outputs(),
-                "slope": slope(conv.activation),
+                "slope": slope(conv.activation)?,
                 "weights": self.text(&conv.weights),
                 "bias": self.text(&conv.bias),
             }),
             Layer::Conv(_) => return Err(PublishError::Layer("a grouped convolution")),
             Layer::Residual { body, activation } => json!({
                 "kind": "residual",
-                "slope": slope(*activation),
+                "slope": slope(*activation)?,
                 "body": self.layers(body)?,
             }),
-            Layer::GlobalPool => json!({ "kind": "pool" }),
+            Layer::GlobalPool(Pooling::MeanMax) => json!({ "kind": "pool" }),
+            Layer::GlobalPool(_)
+            | Layer::Scale(_)
+            | Layer::RmsNorm(_)
+            | Layer::Attention(_)
+            | Layer::Gated(_)
+            | Layer::AddVector { .. }
+            | Layer::WithPass { .. }
+            | Layer::Globals { .. } => return Err(PublishError::Layer("a layer of a Go network")),
         })
     }
 

@@ -22,6 +22,6 @@ pub struct Args {
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let network = NetworkFile::load(&args.network)?.content.to_network();
-    super::write(&args.out, &learn::onnx::export(&network))?;
+    super::write(&args.out, &learn::onnx::export(&network)?)?;
     Ok(ExitCode::SUCCESS)
 }

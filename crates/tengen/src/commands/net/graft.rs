@@ -57,8 +57,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn load(file: &Path) -> anyhow::Result<LeelaNetwork> {
     match NetworkFile::load(file)?.content {
         NetworkContent::Leela(leela, _) => Ok(*leela),
-        NetworkContent::Compact(network) => {
-            LeelaNetwork::from_network(&network).with_context(|| file.display().to_string())
-        }
+        other => LeelaNetwork::from_network(&other.to_network())
+            .with_context(|| file.display().to_string()),
     }
 }

@@ -28,13 +28,22 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let sha256 = sha256(&args.file)?;
     let network = file.content.to_network();
     let layers = statistics(&network);
-    let (format, shape) = match &file.content {
-        NetworkContent::Leela(leela, _) => (
-            format!("Leela Zero version {}", leela.version.number()),
-            Some(leela.shape()),
-        ),
-        NetworkContent::Compact(_) => ("compact".to_owned(), None),
+    let (mut shape, mut kata) = (None, None);
+    let format = match &file.content {
+        NetworkContent::Leela(leela, _) => {
+            shape = Some(leela.shape());
+            format!("Leela Zero version {}", leela.version.number())
+        }
+        NetworkContent::KataGo(network) => {
+            kata = Some(network);
+            format!("KataGo version {}", network.header.version)
+        }
+        NetworkContent::Compact(_) => "compact".to_owned(),
     };
+    let blocks = shape.map(|shape| shape.blocks);
+    let blocks = blocks.or(kata.map(|kata| kata.blocks()));
+    let filters = shape.map(|shape| shape.filters);
+    let filters = filters.or(kata.map(|kata| kata.channels()));
     let input = network.input;
     if args.json {
         let layers: Vec<_> = layers
@@ -59,7 +68,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 "input": {"planes": input.planes, "height": input.height, "width": input.width},
                 "outputs": outputs,
                 "value_of": format!("{:?}", network.perspective),
-                "blocks": shape.map(|shape| shape.blocks), "filters": shape.map(|shape| shape.filters),
+                "name": kata.map(|kata| &kata.header.name), "globals": network.globals,
+                "any_board_size": network.at_size(9, 9).is_ok(),
+                "blocks": blocks, "filters": filters,
                 "policy_planes": shape.map(|shape| shape.policy_planes),
                 "value_planes": shape.map(|shape| shape.value_planes),
                 "value_hidden": shape.map(|shape| shape.value_hidden),
@@ -75,6 +86,27 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         "input       {} planes of {}x{}",
         input.planes, input.height, input.width
     );
+    if network.globals > 0 {
+        println!("globals     {}", network.globals);
+    }
+    if let Some(kata) = kata {
+        println!("name        {}", kata.header.name);
+        println!(
+            "tower       {} blocks x {} channels, any board from 2x2 to 25x25",
+            kata.blocks(),
+            kata.channels()
+        );
+        let by = &kata.header.multipliers;
+        println!(
+            "multipliers score {}, deviation {}, lead {}, variance time {}, short-term errors {} and {}",
+            by.score_mean(),
+            by.score_stdev(),
+            by.lead(),
+            by.variance_time(),
+            by.shortterm_value_error(),
+            by.shortterm_score_error()
+        );
+    }
     if let Some(shape) = shape {
         println!(
             "tower       {} blocks x {} filters",

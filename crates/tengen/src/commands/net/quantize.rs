@@ -38,9 +38,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             surgery::round_digits(&mut network, usize::from(digits));
             gzip(&network.to_text(TextStyle::default()))
         }
-        (Some(_), _, NetworkContent::Compact(_)) => {
+        (Some(_), _, _) => {
             bail!(
-                "{} is a compact file: --digits is for Leela Zero weights files, use --bits",
+                "{} is no Leela Zero file: --digits is for Leela Zero weights files, use --bits",
                 args.network.display()
             )
         }

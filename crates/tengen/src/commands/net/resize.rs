@@ -29,7 +29,7 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let leela = match NetworkFile::load(&args.network)?.content {
         NetworkContent::Leela(leela, _) => *leela,
-        NetworkContent::Compact(network) => LeelaNetwork::from_network(&network)?,
+        other => LeelaNetwork::from_network(&other.to_network())?,
     };
     let resized = leela.resized(args.size)?;
     super::write(&args.out, &gzip(&resized.to_text(TextStyle::default())))?;
