@@ -8,12 +8,13 @@
 use std::time::{Duration, Instant};
 
 use go::Move;
-use search::{EvaluateError, Restrict, RootMove, Snapshot, Task};
+use search::{EvaluateError, Restrict, Task};
 
 use crate::{
-    dynamic_komi::{TurnKomi, is_against, is_as_safe},
+    by_score::Twins,
+    dynamic_komi::{Purpose, TurnKomi, is_against, is_as_safe},
     player::Player,
-    think::{Bound, Deadline, Request},
+    think::{Bound, Deadline, Request, RootMove, Snapshot},
 };
 
 /// The guard's tree has this part of the visits that a move has.
@@ -60,7 +61,7 @@ impl Player {
     /// How much memory each tree may take: without a second one, the first has it all.
     pub(crate) fn tree_limits(&self) -> TreeLimits {
         let all = self.memory_shares().tree_bytes;
-        let settings = &self.komi_settings;
+        let settings = &self.controller.settings;
         let guard = if settings.guard && settings.is_nonslack() {
             all / GUARD_MEMORY_PART
         } else {
@@ -74,8 +75,8 @@ impl Player {
 
     /// Whether the side to move leads, and plays with komi against it.
     pub(crate) fn is_guarded(&self) -> bool {
-        let settings = &self.komi_settings;
-        let komi = self.net_komi;
+        let settings = &self.controller.settings;
+        let komi = self.controller.komi;
         settings.guard
             && settings.is_nonslack()
             && is_against(komi, settings.target_komi, self.game.to_move())
@@ -93,7 +94,7 @@ impl Player {
     /// Looks at the moves a search likes, at the komi that is played for. None if there is no need.
     pub(crate) fn look_again(
         &self,
-        found: &Snapshot<Move>,
+        found: &Snapshot,
         request: &Request,
         start: Instant,
         time: Duration,
@@ -101,12 +102,13 @@ impl Player {
         if !self.is_guarded() || found.moves.len() < 2 {
             return Ok(None);
         }
-        let komi = self.komi_settings.target_komi;
+        let komi = self.controller.settings.target_komi;
         let root = self.position_at(TurnKomi::both(komi), request);
         let restrictions = &request.restrictions;
         let bound = Bound {
             restrictions,
             move_number: self.game.move_number(),
+            twins: Twins::default(),
         };
         let limit = |limit: Option<u64>| limit.map(|limit| limit.div_ceil(LIMIT_SHARE));
         let task = Task {
@@ -116,9 +118,13 @@ impl Player {
             restrict: (!restrictions.is_empty()).then_some(&bound as &dyn Restrict<Move>),
             ..Task::default()
         };
-        let settings = self.options.search_settings(self.tree_limits().guard);
-        let report = self.guard.run(&root, &self.judge, &settings, &task)?;
-        let choice = first_sound(&found.moves, &self.guard.snapshot().moves);
+        let settings = self.search_settings(Purpose::Move, self.tree_limits().guard);
+        let leaves = self.controller.leaves(self.leaves());
+        let report = self
+            .controller
+            .guard
+            .run(&root, &leaves, &settings, &task)?;
+        let choice = first_sound(&found.moves, &self.controller.guard.snapshot().moves);
         Ok(choice.map(|choice| Guarded {
             komi,
             choice,
@@ -129,8 +135,8 @@ impl Player {
 
 /// Of the moves that a search found, best first, the first that is sound in the second tree, or else
 /// the safest there. None if nothing was visited in it.
-fn first_sound(found: &[RootMove<Move>], seen: &[RootMove<Move>]) -> Option<Choice> {
-    let most = |moves: &[RootMove<Move>]| moves.iter().map(|entry| entry.visits).max();
+fn first_sound(found: &[RootMove], seen: &[RootMove]) -> Option<Choice> {
+    let most = |moves: &[RootMove]| moves.iter().map(|entry| entry.visits).max();
     let least_found = most(found)?.div_ceil(CANDIDATE_SHARE);
     let least_seen = most(seen)?.div_ceil(SOUND_SHARE);
     let best = seen.first()?;
@@ -161,7 +167,7 @@ fn first_sound(found: &[RootMove<Move>], seen: &[RootMove<Move>]) -> Option<Choi
 mod tests {
     use super::*;
 
-    fn entry(vertex: &str, visits: u32, winrate: f64) -> RootMove<Move> {
+    fn entry(vertex: &str, visits: u32, winrate: f64) -> RootMove {
         RootMove {
             mv: vertex.parse().unwrap(),
             visits,
@@ -175,7 +181,7 @@ mod tests {
         }
     }
 
-    fn chosen(found: &[RootMove<Move>], seen: &[RootMove<Move>]) -> (String, Vec<String>) {
+    fn chosen(found: &[RootMove], seen: &[RootMove]) -> (String, Vec<String>) {
         let choice = first_sound(found, seen).unwrap();
         let refused = choice.refused.iter().map(|(mv, _)| mv.to_string());
         (choice.mv.to_string(), refused.collect())

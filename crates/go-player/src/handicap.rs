@@ -3,6 +3,7 @@
 use go::{BoardSize, Color, Game, Point};
 use search::{Search, Settings, Task};
 
+use crate::dynamic_komi::Purpose;
 use crate::player::Player;
 
 /// One stone is no handicap: it is Black's first move.
@@ -60,15 +61,13 @@ impl Player {
         let visits = self.options.visits.map_or(visits, |most| most.min(visits));
         let settings = Settings {
             noise: None,
-            ..self
-                .options
-                .search_settings(self.memory_shares().tree_bytes)
+            ..self.search_settings(Purpose::Move, self.memory_shares().tree_bytes)
         };
         let search = Search::new(self.options.seed);
         search
             .run(
                 &self.position_of(&game),
-                &self.judge,
+                &self.controller.leaves(self.leaves()),
                 &settings,
                 &Task::visits(visits),
             )

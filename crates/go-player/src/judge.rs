@@ -11,13 +11,13 @@ use net::{
     evaluator::Evaluator,
     shape::IoShape,
 };
-use rand::RngExt;
-use search::{Evaluate, EvaluateError, Evaluation, Game as _, SearchRng};
+use search::{Evaluate, EvaluateError, Evaluations, SearchRng};
 
 use crate::{
-    dynamic_komi::Collector,
     encoder::{Encoder, LeelaEncoder, NotForGo, Opinion},
-    position::{Position, side},
+    leaves::Leaves,
+    outlook::{ScoreMeans, ScoreUtility},
+    position::Position,
 };
 
 /// A side that is this sure to win may consider passing.
@@ -33,8 +33,6 @@ pub struct Judge {
     evaluator: Arc<dyn Evaluator>,
     encoder: Arc<dyn Encoder>,
     cache: Cache<u128, Arc<Opinion>>,
-    fixed_symmetry: Option<Symmetry>,
-    collector: Collector,
     evaluations: AtomicU64,
 }
 
@@ -59,8 +57,6 @@ impl Judge {
             evaluator,
             encoder,
             cache: Cache::new(cache_bytes),
-            fixed_symmetry: None,
-            collector: Collector::default(),
             evaluations: AtomicU64::new(0),
         }
     }
@@ -85,14 +81,9 @@ impl Judge {
         self.cache = Cache::new(bytes);
     }
 
-    /// Always looks at the board this way, instead of a way drawn at random.
-    pub fn set_fixed_symmetry(&mut self, symmetry: Option<Symmetry>) {
-        self.fixed_symmetry = symmetry;
-    }
-
-    /// Keeps positions that a search has judged, for an adjustment of komi.
-    pub fn collector(&self) -> &Collector {
-        &self.collector
+    /// Whether the network knows scores, so that a search by utility makes sense.
+    pub fn knows_score(&self) -> bool {
+        self.encoder.as_leela().is_none()
     }
 
     /// How many positions the network itself has seen so far.
@@ -187,67 +178,22 @@ impl Judge {
             .wrapping_add(symmetry.number() as u128)
             .wrapping_mul(0x2D35_8DCC_AA6C_78A5_8BB8_4B93_962E_ACC9)
     }
-
-    /// The value of a position for Black, if it counts. A root always has one: where the network's
-    /// own does not count, the best move's is taken.
-    fn value(
-        &self,
-        position: &Position,
-        opinion: &Opinion,
-        priors: &[(Move, f32)],
-    ) -> Result<Option<f64>, EvaluateError> {
-        if position.is_trusted() {
-            let value = side(position.to_move()).view(f64::from(opinion.winrate));
-            return Ok(Some(value));
-        }
-        let best = priors.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        let (true, Some(best)) = (position.is_root(), best) else {
-            return Ok(None);
-        };
-        let mut child = position.clone();
-        child.play(best.0);
-        if !child.is_trusted() {
-            return Ok(None);
-        }
-        let winrate = match self.fixed_symmetry {
-            Some(symmetry) => self.opinion(&child, symmetry)?.winrate,
-            None => self.mean_opinion(&child)?.winrate,
-        };
-        Ok(Some(side(child.to_move()).view(f64::from(winrate))))
-    }
-
-    fn draw_symmetry(&self, rng: &mut SearchRng) -> Symmetry {
-        self.fixed_symmetry
-            .unwrap_or_else(|| Symmetry::ALL[rng.random_range(0..Symmetry::COUNT)])
-    }
 }
 
+/// A judge alone: the board seen through a symmetry drawn at random, and KataGo's utility where the network knows
+/// scores.
 impl Evaluate<Position> for Judge {
     fn evaluate(
         &self,
         leaves: &[Position],
         rng: &mut SearchRng,
-        evaluations: &mut Vec<Evaluation<Move>>,
+        evaluations: &mut Evaluations<Position>,
     ) -> Result<(), EvaluateError> {
-        let asked: Vec<_> = leaves
-            .iter()
-            .map(|leaf| (leaf, self.draw_symmetry(rng)))
-            .collect();
-        let opinions = self.opinions(&asked)?;
-        if self.collector.is_open() {
-            for (&(leaf, symmetry), opinion) in asked.iter().zip(&opinions) {
-                self.collector.offer(leaf, symmetry, opinion.winrate);
-            }
-        }
-        for (leaf, opinion) in leaves.iter().zip(opinions) {
-            let priors = candidates(leaf, &opinion);
-            evaluations.push(Evaluation {
-                value: self.value(leaf, &opinion, &priors)?,
-                priors,
-                outlook: (),
-            });
-        }
-        Ok(())
+        Leaves::new(self).evaluate(leaves, rng, evaluations)
+    }
+
+    fn utility(&self, root: &Position, means: &ScoreMeans) -> ScoreUtility {
+        Leaves::new(self).utility(root, means)
     }
 }
 

@@ -24,15 +24,20 @@
 // What the network sees, and what it says.
 mod encoder;
 mod judge;
+mod leaves;
 mod network;
 mod network_view;
+mod outlook;
 pub mod planes;
 mod position;
 mod shipped;
 
 // How long to think, and what to do with the result.
+mod adjusting;
+mod by_score;
 pub mod choice;
 pub mod clock;
+mod decide;
 pub mod dynamic_komi;
 mod guard;
 mod handicap;
@@ -41,6 +46,7 @@ mod player;
 mod prepare;
 mod restriction;
 mod think;
+mod view;
 
 // What is kept.
 pub mod record;
@@ -55,6 +61,7 @@ mod graph;
 mod review;
 mod scoring;
 
+pub use by_score::Temperature;
 pub use encoder::{
     Encoder, HumanProfile, KataEncoder, KataScales, KataTraits, LeelaEncoder, NotForGo, Opinion,
     ScoreOpinion, ShortTermErrors,
@@ -66,13 +73,13 @@ pub use judge::{Judge, candidates};
 pub use network::{LoadedNetwork, NetworkError, Origin, default_file, default_place};
 pub use network_view::NetworkView;
 pub use options::{Memory, MemoryError, MemoryShares, Options, OptionsError};
+pub use outlook::{Outlook, ScoreMeans, ScoreUtility, UtilityFactors};
 pub use player::{Player, PlayerError};
 pub use position::{Assumptions, PastBoard, Position};
 pub use prepare::{Adjusted, Preparation};
 pub use restriction::{Restrictions, Rule, RuleKind};
 pub use review::{Review, ReviewError, Reviewed, ReviewedScore, Swing};
 pub use scoring::{Settled, Status};
-pub use search::{
-    EvaluateError, FpuBase, RootMove, SearchReport, Snapshot, StopMode, StopReason, TreeShape,
-};
-pub use think::{Decision, Observer, Request, Thought, View};
+pub use search::{EvaluateError, FpuBase, SearchReport, StopMode, StopReason, TreeShape, Weighed};
+pub use think::{Decision, Observer, Request, RootMove, Snapshot, Thought};
+pub use view::{Ownership, View};

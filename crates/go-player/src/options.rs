@@ -1,9 +1,12 @@
 //! How a player thinks: limits, randomness, patience, memory. All of it may change between moves.
 
-use search::{Dirichlet, Fpu, FpuBase, Puct, Rule, Settings, StopMode, Untrusted};
+use search::{Dirichlet, Fpu, FpuBase, Puct, Rule, Settings, StopMode, UtilityPuct, WithoutValue};
 use thiserror::Error;
 
-use crate::{choice::ResignPolicy, clock::Centiseconds, dynamic_komi};
+use crate::{
+    by_score::Temperature, choice::ResignPolicy, clock::Centiseconds, dynamic_komi,
+    network_view::NetworkView, outlook::UtilityFactors,
+};
 
 const MIB: usize = 1 << 20;
 /// The smallest tree worth searching with.
@@ -48,6 +51,16 @@ pub struct Options {
     pub memory: Memory,
     /// How komi follows the game.
     pub komi: dynamic_komi::Settings,
+    /// What a search plays for with a network that knows scores.
+    pub utility: UtilityFactors,
+    /// How much more an analysis looks at moves of small priors, with such a network.
+    pub wide_root_noise: f64,
+    /// How much chance there is in the choice of a move, with such a network.
+    pub temperature: Temperature,
+    /// Whether such a network searches symmetric moves of the root only once.
+    pub prunes_symmetric: bool,
+    /// What such a network is told beyond the stones.
+    pub view: NetworkView,
 }
 
 impl Default for Options {
@@ -70,6 +83,11 @@ impl Default for Options {
             fpu_base: FpuBase::ParentMean,
             memory: Memory::default(),
             komi: dynamic_komi::Settings::for_mode(None),
+            utility: UtilityFactors::default(),
+            wide_root_noise: 0.04,
+            temperature: Temperature::default(),
+            prunes_symmetric: true,
+            view: NetworkView::default(),
         }
     }
 }
@@ -80,7 +98,26 @@ impl Options {
     /// The most positions of a batch.
     pub const MOST_IN_BATCH: usize = 256;
 
-    /// The options as the search spells them.
+    /// The options as a search by utility spells them.
+    pub(crate) fn utility_settings(&self, tree_bytes: usize, wide_root_noise: f64) -> Settings {
+        let usual = UtilityPuct::default();
+        Settings {
+            rule: Rule::Utility(UtilityPuct {
+                wide_root_noise,
+                // Noise is there to be explored.
+                root_fpu_reduction: if self.noise {
+                    0.0
+                } else {
+                    usual.root_fpu_reduction
+                },
+                ..usual
+            }),
+            virtual_loss: 1,
+            ..self.search_settings(tree_bytes)
+        }
+    }
+
+    /// The options as Leela Zero's search spells them.
     pub(crate) fn search_settings(&self, tree_bytes: usize) -> Settings {
         let usual = Fpu::default();
         let fpu = Fpu {
@@ -102,10 +139,10 @@ impl Options {
             threads: self.threads.max(1),
             batch: self.batch.max(1),
             memory_bytes: tree_bytes,
-            untrusted: if self.komi.sure_backup {
-                Untrusted::Deepen
+            without_value: if self.komi.sure_backup {
+                WithoutValue::Deepen
             } else {
-                Untrusted::Discard
+                WithoutValue::Discard
             },
             ..Settings::default()
         }

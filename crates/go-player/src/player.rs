@@ -8,19 +8,23 @@ use search::{EvaluateError, Search, SearchRng, TreeShape};
 use thiserror::Error;
 
 use crate::{
+    by_score::Patience,
     clock::{Clock, TimeControl},
     dynamic_komi::{
-        self, Assessment, TurnKomi, VerdictTest,
+        self, Assessment, Controller, TurnKomi, VerdictTest,
         network_test::{self, assess},
     },
     encoder::Opinion,
     handicap,
     judge::Judge,
+    leaves::Leaves,
     network::{LoadedNetwork, NetworkError, Origin},
+    network_view::NetworkView,
     options::{MemoryShares, Options, OptionsError},
     position::{Assumptions, Position},
     record::Step,
     think::Thought,
+    view::View,
 };
 
 /// Why a player cannot do what it is asked.
@@ -49,10 +53,12 @@ pub enum PlayerError {
 /// A Go player.
 pub struct Player {
     pub(crate) options: Options,
-    pub(crate) judge: Judge,
+    pub(crate) judge: Arc<Judge>,
     pub(crate) search: Search<Position>,
-    /// The tree of second looks, at the komi that is played for.
-    pub(crate) guard: Search<Position>,
+    /// Komi that follows the game, around all this.
+    pub(crate) controller: Controller,
+    /// Hopeless turns, with a network that knows scores.
+    pub(crate) patience: Patience,
     pub(crate) rng: SearchRng,
     pub(crate) game: Game,
     pub(crate) clocks: [Clock; 2],
@@ -63,13 +69,9 @@ pub struct Player {
     pub(crate) tree_bytes: usize,
     shares: MemoryShares,
     komi: Komi,
-    /// The komi the network is told. It belongs to the player, not to a position: taking a move
-    /// back does not lose what was learnt about the game.
-    pub(crate) net_komi: TurnKomi,
-    /// The options of dynamic komi, with the trust that the network deserves.
-    pub(crate) komi_settings: dynamic_komi::Settings,
-    assessment: Option<Assessment>,
     evaluations_before_game: u64,
+    /// Those of this game that an earlier judge has made.
+    evaluations_earlier: u64,
 }
 
 impl Player {
@@ -78,13 +80,26 @@ impl Player {
         // A network that alone fills the memory still plays, with the smallest tree there is.
         let shares = options.memory.shares(network.bytes);
         let shares = shares.unwrap_or_else(|_| MemoryShares::smallest());
-        let judge = network.judge(shares.cache_bytes);
+        let judge = Arc::new(network.judge(shares.cache_bytes));
+        Player::sharing(network, judge, options)
+    }
+
+    /// A player at an empty board that shares a judge, and with it the memory of opinions, with others. The judge must
+    /// be one of the network.
+    pub fn sharing(
+        network: LoadedNetwork,
+        judge: Arc<Judge>,
+        options: Options,
+    ) -> Result<Player, NetworkError> {
+        let shares = options.memory.shares(network.bytes);
+        let shares = shares.unwrap_or_else(|_| MemoryShares::smallest());
         let komi = starting_komi(&options.komi);
         let mut player = Player {
             game: Game::new(judge.size(), komi),
             judge,
             search: Search::new(options.seed),
-            guard: Search::new(options.seed),
+            controller: Controller::new(options.komi.clone(), options.seed),
+            patience: Patience::default(),
             rng: SearchRng::seed_from_u64(options.seed),
             clocks: [Clock::default(); 2],
             resigned: None,
@@ -94,14 +109,12 @@ impl Player {
             tree_bytes: 0,
             shares,
             komi,
-            net_komi: options.komi.initial_komi(),
-            komi_settings: options.komi.clone(),
-            assessment: None,
             evaluations_before_game: 0,
+            evaluations_earlier: 0,
             options,
         };
-        player.komi_settings = player.trusting(&player.options.komi.clone())?;
-        player.follow_komi_settings();
+        let settings = player.trusting(&player.options.komi.clone())?;
+        player.controller.set_settings(settings);
         // A test of the network is no part of a game.
         player.evaluations_before_game = player.judge.evaluations();
         Ok(player)
@@ -133,16 +146,13 @@ impl Player {
         let komi_settings = self.trusting(&options.komi)?;
         if let Some(shares) = shares {
             self.shares = shares;
-            self.judge.set_cache_bytes(shares.cache_bytes);
+            let seen = self.evaluations();
+            self.judge = Arc::new(self.network.judge(shares.cache_bytes));
+            self.evaluations_earlier = seen;
+            self.evaluations_before_game = 0;
         }
-        let plays_for_another = komi_settings.target_komi != self.komi_settings.target_komi
-            || komi_settings.mode != self.komi_settings.mode;
-        if plays_for_another {
-            self.net_komi = komi_settings.initial_komi();
-        }
-        self.komi_settings = komi_settings;
+        self.controller.set_settings(komi_settings);
         self.options = options;
-        self.follow_komi_settings();
         Ok(())
     }
 
@@ -152,7 +162,7 @@ impl Player {
         settings: &dynamic_komi::Settings,
     ) -> Result<dynamic_komi::Settings, dynamic_komi::Refusal> {
         let (judge, threads) = (&self.judge, self.options.threads);
-        let assessment = &mut self.assessment;
+        let assessment = &mut self.controller.assessment;
         let trust = network_test::trust(settings, network_test::unfit(judge), || {
             let known = assessment
                 .get_or_insert_with(|| assess(judge, settings.verdict_file.as_deref(), threads));
@@ -164,26 +174,19 @@ impl Player {
         })
     }
 
-    fn follow_komi_settings(&mut self) {
-        let symmetry = self.komi_settings.fixed_symmetry;
-        self.judge
-            .set_fixed_symmetry(symmetry.and_then(|number| Symmetry::new(usize::from(number))));
-        self.judge.collector().clear();
-    }
-
     /// The komi the network is told, on each colour's turn.
     pub fn net_komi(&self) -> TurnKomi {
-        self.net_komi
+        self.controller.komi
     }
 
     /// The settings of dynamic komi in force, with the trust that the network deserves.
     pub fn komi_settings(&self) -> &dynamic_komi::Settings {
-        &self.komi_settings
+        &self.controller.settings
     }
 
     /// What a test of the network found, if one was called for.
     pub fn assessment(&self) -> Option<Assessment> {
-        self.assessment
+        self.controller.assessment
     }
 
     /// Tells the network every komi of the test in the current position, and what it makes of it.
@@ -194,7 +197,7 @@ impl Player {
 
     /// Positions that the network has seen since the game began.
     pub fn evaluations(&self) -> u64 {
-        self.judge.evaluations() - self.evaluations_before_game
+        self.evaluations_earlier + self.judge.evaluations() - self.evaluations_before_game
     }
 
     /// How memory is shared out.
@@ -253,16 +256,13 @@ impl Player {
         self.steps.clear();
         self.last_thought = None;
         self.search.clear();
-        self.guard.clear();
+        self.controller.guard.clear();
         self.tree_bytes = 0;
         self.evaluations_before_game = self.judge.evaluations();
-        self.forget_adjustments();
+        self.evaluations_earlier = 0;
+        self.patience = Patience::default();
+        self.controller.forget_adjustments();
         Ok(())
-    }
-
-    fn forget_adjustments(&mut self) {
-        self.net_komi = self.komi_settings.initial_komi();
-        self.judge.collector().clear();
     }
 
     /// Takes over a game that was read elsewhere, its komi included. What was recorded stays.
@@ -272,7 +272,8 @@ impl Player {
         self.game = game;
         self.resigned = None;
         self.last_thought = None;
-        self.forget_adjustments();
+        self.patience = Patience::default();
+        self.controller.forget_adjustments();
         Ok(())
     }
 
@@ -393,19 +394,47 @@ impl Player {
     }
 
     pub(crate) fn position_of(&self, game: &Game) -> Position {
-        let counted_stones = match self.komi_settings.mode {
+        let counted_stones = match self.controller.settings.mode {
             None => game.handicap(),
             Some(_) => 0,
         };
         let assumptions = Assumptions {
-            net_komi: self.net_komi,
-            trust: self.komi_settings.trust,
+            net_komi: self.controller.komi,
+            trust: self.controller.settings.trust,
             compensation: game.komi().points_for_white()
                 + game.rules().handicap_bonus.points(counted_stones) as f32,
-            always_considers_pass: self.options.dumb_pass,
-            ..Assumptions::default()
+            always_considers_pass: self.options.dumb_pass || self.judge.knows_score(),
+            view: self.network_view(),
         };
         Position::new(game, assumptions)
+    }
+
+    /// What a network is told beyond the stones: KataGo's ways, which a Leela Zero network does not see.
+    fn network_view(&self) -> NetworkView {
+        let knows_score = self.judge.knows_score();
+        NetworkView {
+            passing_hacks: knows_score,
+            settled_scores: knows_score,
+            ..self.options.view
+        }
+    }
+
+    /// Leaves as this player has them judged.
+    pub(crate) fn leaves(&self) -> Leaves<'_> {
+        Leaves {
+            judge: &self.judge,
+            symmetry: self.controller.fixed_symmetry(),
+            factors: self.options.utility,
+        }
+    }
+
+    /// The search tree as it stands.
+    pub fn view(&self) -> View<'_> {
+        View {
+            search: &self.search,
+            area: self.game.size().area(),
+            elapsed: std::time::Duration::ZERO,
+        }
     }
 
     /// The network's opinion of the current position, past its memory; the mean of all symmetries

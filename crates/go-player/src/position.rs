@@ -10,6 +10,7 @@ use search::{Side, Turn};
 use crate::{
     dynamic_komi::{Trust, TurnKomi},
     network_view::NetworkView,
+    outlook::Outlook,
     planes::HISTORY,
 };
 
@@ -313,6 +314,22 @@ impl Position {
         }
     }
 
+    /// Who owns each point if the game ends here, row by row from the bottom: 1 for Black, -1 for White, 0 for nobody.
+    pub fn owners(&self) -> Vec<f32> {
+        let size = self.size();
+        let [black, white] = if self.root.assumptions.view.settled_scores {
+            self.board.settled_area(self.root.rules.suicide)
+        } else {
+            Color::BOTH.map(|color| self.board.reach(color))
+        };
+        let mut owners = vec![0.0; size.area()];
+        for point in size.points() {
+            let of = |set: &PointSet| f32::from(u8::from(set.contains(point)));
+            owners[size.index(point)] = of(&black) - of(&white);
+        }
+        owners
+    }
+
     /// Whether the side to move may play here; superko is asked of the whole game.
     pub fn is_legal(&self, mv: Move) -> bool {
         let Move::Play(point) = mv else { return true };
@@ -400,7 +417,7 @@ impl Clone for Position {
 
 impl search::Game for Position {
     type Move = Move;
-    type Outlook = ();
+    type Outlook = Outlook;
 
     fn turn(&self) -> Turn {
         if self.passes < PASSES_TO_END {
@@ -441,6 +458,10 @@ impl search::Game for Position {
             repetition: repetition(self.root.rules.ko, after.hash, self.to_move),
             after,
         });
+    }
+
+    fn final_outlook(&self) -> Outlook {
+        Outlook::of_end(f64::from(self.lead(Color::Black)), self.owners().into())
     }
 
     fn path_from(&self, earlier: &Position) -> Option<Vec<Move>> {

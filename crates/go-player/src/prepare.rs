@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use go::{Color, Move};
-use search::{EvaluateError, Search, Snapshot, Task};
+use go::Color;
+use search::{EvaluateError, Search, Task};
 
 use crate::{
     dynamic_komi::{Purpose, Sample, TurnKomi, adjust},
     player::Player,
     position::Position,
+    think::Snapshot,
 };
 
 /// What was done about komi before a search.
@@ -67,7 +68,7 @@ impl Player {
         position: impl Fn(&Player) -> Position,
     ) -> Result<Prepared, EvaluateError> {
         let mut root = position(self);
-        let collector = self.judge.collector();
+        let collector = &self.controller.collector;
         let collected = collector.counts();
         collector.set_open(false);
         collector.move_root(&root);
@@ -75,20 +76,20 @@ impl Player {
         collector.want(self.wanted_positions());
         let is_ripe = triggered || collector.is_full();
 
-        let (mut snapshot, mut evaluations) = self.expand_root(&root)?;
+        let (mut snapshot, mut evaluations) = self.expand_root(purpose, &root)?;
         let mut adjusted = None;
         if is_ripe && purpose != Purpose::Pondering {
-            let from = self.net_komi;
+            let from = self.controller.komi;
             let adjustment = self.adjust_komi(&snapshot);
             evaluations += adjustment.evaluations as u64;
             adjusted = Some(adjustment);
-            if self.net_komi != from {
+            if self.controller.komi != from {
                 root = position(self);
-                let (again, more) = self.expand_root(&root)?;
+                let (again, more) = self.expand_root(purpose, &root)?;
                 snapshot = again;
                 evaluations += more;
             }
-            let collector = self.judge.collector();
+            let collector = &self.controller.collector;
             collector.move_root(&root);
             collector.want(self.wanted_positions());
         }
@@ -100,7 +101,7 @@ impl Player {
                 adjusted,
                 to_move,
                 evaluation: crate::position::side(to_move).view(snapshot.evaluation),
-                komi: self.net_komi,
+                komi: self.controller.komi,
             },
             position: root,
             evaluations,
@@ -110,7 +111,7 @@ impl Player {
 
     /// Positions to collect of each colour: none of one whose winrates are of no use.
     fn wanted_positions(&self) -> [usize; 2] {
-        let follower = self.komi_settings.follower(self.net_komi);
+        let follower = self.controller.settings.follower(self.controller.komi);
         let wanted = self.positions_for_adjustment();
         Color::BOTH.map(|turn| if follower == Some(turn) { 0 } else { wanted })
     }
@@ -119,26 +120,31 @@ impl Player {
     pub(crate) fn positions_for_adjustment(&self) -> usize {
         let limits = [self.options.playouts, self.options.visits];
         let limit = limits.into_iter().flatten().min();
-        self.komi_settings.positions_within(limit)
+        self.controller.settings.positions_within(limit)
     }
 
     /// Evaluates a new root, and nothing else.
-    fn expand_root(&self, root: &Position) -> Result<(Snapshot<Move>, u64), EvaluateError> {
+    fn expand_root(
+        &self,
+        purpose: Purpose,
+        root: &Position,
+    ) -> Result<(Snapshot, u64), EvaluateError> {
         let settings = search::Settings {
             threads: 1,
-            ..self.options.search_settings(self.tree_limits().search)
+            ..self.search_settings(purpose, self.tree_limits().search)
         };
         let search: &Search<Position> = &self.search;
-        let report = search.run(root, &self.judge, &settings, &Task::visits(0))?;
+        let leaves = self.controller.leaves(self.leaves());
+        let report = search.run(root, &leaves, &settings, &Task::visits(0))?;
         Ok((search.snapshot(), report.evaluations))
     }
 
     /// Seeks a new komi with the positions collected, which are used up by it.
-    fn adjust_komi(&mut self, snapshot: &Snapshot<Move>) -> Adjusted {
+    fn adjust_komi(&mut self, snapshot: &Snapshot) -> Adjusted {
         let start = Instant::now();
-        let (settings, from) = (&self.komi_settings, self.net_komi);
+        let (settings, from) = (&self.controller.settings, self.controller.komi);
         let white_winrate = 1.0 - snapshot.value;
-        let collected = self.judge.collector().take();
+        let collected = self.controller.collector.take();
         let sample = Sample::nearest(collected, from, white_winrate, settings.kept_positions());
         let (judge, threads) = (&self.judge, self.options.threads);
         let adjustment = adjust(
@@ -149,7 +155,7 @@ impl Player {
             sample.known(),
             |requests| sample.winrates(judge, requests, threads),
         );
-        self.net_komi = adjustment.komi;
+        self.controller.komi = adjustment.komi;
         Adjusted {
             from,
             kept: sample.counts(),

@@ -11,24 +11,22 @@ use std::{
 
 use go::{BoardSize, Color, Move, Symmetry};
 use search::{
-    Control, EvaluateError, Poll, Progress, Restrict, Search, SearchReport, Side, Snapshot,
-    StopMode, Task, draw_by_visits,
+    Control, Evaluate, EvaluateError, Poll, Progress, Restrict, SearchReport, Side, StopMode, Task,
 };
 
 use crate::{
-    choice::{self, PassOutlook, PassStyle, Preference},
+    by_score::Twins,
     clock::{Centiseconds, expected_moves},
-    dynamic_komi::{
-        Purpose, TurnKomi,
-        watch::{Budget, Watch},
-    },
+    dynamic_komi::{Purpose, TurnKomi},
     guard::Guarded,
+    outlook::ScoreMeans,
     planes::BitPlanes,
     player::Player,
     position::Position,
     prepare::Preparation,
     record::Step,
     restriction::Restrictions,
+    view::View,
 };
 
 /// How often a running search is looked at.
@@ -36,6 +34,11 @@ const TICK: Duration = Duration::from_millis(10);
 /// A rate of playouts is trusted after this time and number.
 const TRUSTED_AFTER: Duration = Duration::from_secs(1);
 const TRUSTED_PLAYOUTS: u64 = 100;
+
+/// A searched root, with what a network that knows scores says of it.
+pub type Snapshot<M = Move> = search::Snapshot<M, ScoreMeans>;
+/// A move of a searched root.
+pub type RootMove<M = Move> = search::RootMove<M, ScoreMeans>;
 
 /// What a player does in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +59,7 @@ pub struct Thought {
     /// The board's size.
     pub size: BoardSize,
     /// The root, best move first.
-    pub snapshot: Snapshot<Move>,
+    pub snapshot: Snapshot,
     /// What the search did.
     pub report: SearchReport,
     /// What came of it.
@@ -92,20 +95,6 @@ pub trait Observer {
 /// Watches nothing.
 impl Observer for () {}
 
-/// A running search.
-pub struct View<'a> {
-    search: &'a Search<Position>,
-    /// The time since it started.
-    pub elapsed: Duration,
-}
-
-impl View<'_> {
-    /// The root as it stands.
-    pub fn snapshot(&self) -> Snapshot<Move> {
-        self.search.snapshot()
-    }
-}
-
 impl Player {
     /// Thinks for `color`, whose turn it becomes, and makes the move.
     pub fn generate(
@@ -114,6 +103,18 @@ impl Player {
         request: &Request,
         observer: &mut dyn Observer,
     ) -> Result<Arc<Thought>, EvaluateError> {
+        let thought = self.generate_unless(color, request, &|| false, observer)?;
+        Ok(thought.expect("nothing interrupts it"))
+    }
+
+    /// The same, unless it is `interrupted`: then no move is made, and the game stays as it is.
+    pub fn generate_unless(
+        &mut self,
+        color: Color,
+        request: &Request,
+        interrupted: &(dyn Fn() -> bool + Sync),
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Arc<Thought>>, EvaluateError> {
         let start = Instant::now();
         let turn_before = self.game.to_move();
         self.game.set_to_move(color);
@@ -132,7 +133,7 @@ impl Player {
                 .options
                 .stop_mode
                 .resolve(self.options.noise, time_can_be_saved),
-            interrupted: &|| false,
+            interrupted,
         };
         let (position, mut report) = match self.run(&orders, observer) {
             Ok(found) => found,
@@ -141,6 +142,10 @@ impl Player {
                 return Err(error);
             }
         };
+        if interrupted() {
+            self.game.set_to_move(turn_before);
+            return Ok(None);
+        }
         self.tree_bytes = report.memory_bytes;
         let snapshot = self.search.snapshot();
         let guarded = self.look_again(&snapshot, request, start, time)?;
@@ -159,7 +164,7 @@ impl Player {
         });
         if request.only_say {
             self.game.set_to_move(turn_before);
-            return Ok(thought);
+            return Ok(Some(thought));
         }
         self.record(&position, &thought.snapshot);
         self.clocks[color.index()].spend(centiseconds(start.elapsed()));
@@ -169,7 +174,7 @@ impl Player {
             Decision::Move(mv) => drop(self.game.play_as(color, mv)),
         }
         self.last_thought = Some(thought.clone());
-        Ok(thought)
+        Ok(Some(thought))
     }
 
     /// Searches the current position until `interrupted`, or a limit on playouts or visits is met.
@@ -178,7 +183,7 @@ impl Player {
         restrictions: &Restrictions,
         interrupted: &(dyn Fn() -> bool + Sync),
         observer: &mut dyn Observer,
-    ) -> Result<(Snapshot<Move>, SearchReport), EvaluateError> {
+    ) -> Result<(Snapshot, SearchReport), EvaluateError> {
         let request = Request {
             restrictions: restrictions.clone(),
             ..Request::default()
@@ -191,7 +196,7 @@ impl Player {
         &mut self,
         interrupted: &(dyn Fn() -> bool + Sync),
         observer: &mut dyn Observer,
-    ) -> Result<(Snapshot<Move>, SearchReport), EvaluateError> {
+    ) -> Result<(Snapshot, SearchReport), EvaluateError> {
         self.search_on(
             Purpose::Pondering,
             &Request::default(),
@@ -206,7 +211,7 @@ impl Player {
         request: &Request,
         interrupted: &(dyn Fn() -> bool + Sync),
         observer: &mut dyn Observer,
-    ) -> Result<(Snapshot<Move>, SearchReport), EvaluateError> {
+    ) -> Result<(Snapshot, SearchReport), EvaluateError> {
         let orders = Orders {
             purpose,
             request,
@@ -224,8 +229,8 @@ impl Player {
         self.options.ponder && self.resigned.is_none() && !self.game.is_over()
     }
 
-    fn position_for(&self, request: &Request) -> Position {
-        self.position_at(self.net_komi, request)
+    pub(crate) fn position_for(&self, request: &Request) -> Position {
+        self.position_at(self.controller.komi, request)
     }
 
     /// The current position, the network told a komi of our choice.
@@ -241,112 +246,65 @@ impl Player {
         position
     }
 
-    /// Searches the current position, again from the start if komi had to be adjusted on the way.
+    /// Searches the current position.
     fn run(
         &mut self,
         orders: &Orders<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(Position, SearchReport), EvaluateError> {
         let start = Instant::now();
-        if self.komi_settings.mode.is_none() {
+        if self.controller.settings.mode.is_none() {
             let position = self.position_for(orders.request);
             let control = Deadline::new(start, orders.time);
-            let report = self.grow(
-                &position,
-                orders,
-                &control,
-                self.options.playouts,
+            let playouts = self.options.playouts;
+            let leaves = self.leaves();
+            let growth = Growth {
+                position: &position,
+                control: &control,
+                playouts,
                 start,
-                observer,
-            )?;
+            };
+            let report = self.grow(&growth, &leaves, orders, observer)?;
             return Ok((position, report));
         }
-        let mut adjustments = 0;
-        let mut spent: Option<SearchReport> = None;
-        loop {
-            let prepared = self.prepare(orders.purpose, adjustments > 0, |player| {
-                player.position_for(orders.request)
-            })?;
-            observer.prepared(&prepared.preparation);
-            let playouts_before = spent.map_or(0, |report| report.playouts);
-            let visits_left = self.options.visits;
-            let visits_left = visits_left.map(|most| most.saturating_sub(prepared.visits));
-            let most_playouts = self.options.playouts;
-            let budget = Budget {
-                playouts_before,
-                playouts: least(
-                    most_playouts,
-                    visits_left.map(|visits| playouts_before + visits),
-                ),
-                time: orders.time,
-                adjustments: self
-                    .komi_settings
-                    .adjustments_per_search
-                    .saturating_sub(adjustments),
-            };
-            let watch = Watch::new(
-                &self.komi_settings,
-                self.net_komi,
-                orders.purpose,
-                self.judge.collector(),
-                self.positions_for_adjustment(),
-                budget,
-            );
-            let control = Watched {
-                deadline: Deadline::new(start, orders.time),
-                watch: &watch,
-            };
-            let playouts_left = most_playouts.map(|most| most.saturating_sub(playouts_before));
-            let mut report = self.grow(
-                &prepared.position,
-                orders,
-                &control,
-                playouts_left,
-                start,
-                observer,
-            )?;
-            report.evaluations += prepared.evaluations;
-            let report = spent.map_or(report, |before| together(&before, &report));
-            self.judge.collector().set_open(false);
-            if !watch.is_triggered() {
-                return Ok((prepared.position, report));
-            }
-            spent = Some(report);
-            adjustments += 1;
-        }
+        self.run_adjusting(orders, start, observer)
     }
 
     /// One run of the search, looked at from outside.
-    fn grow(
+    pub(crate) fn grow(
         &self,
-        position: &Position,
+        growth: &Growth<'_>,
+        leaves: &impl Evaluate<Position>,
         orders: &Orders<'_>,
-        control: &dyn Control,
-        playouts: Option<u64>,
-        start: Instant,
         observer: &mut dyn Observer,
     ) -> Result<SearchReport, EvaluateError> {
+        let position = growth.position;
         let restrictions = &orders.request.restrictions;
         let bound = Bound {
             restrictions,
             move_number: self.game.move_number(),
+            twins: self.twins(position),
         };
         let stop = AtomicBool::new(false);
+        // Where a pass would end the game, both passing and playing on are looked at.
+        let is_pass = |mv: Move| mv.is_pass();
+        let tries_both = self.judge.knows_score() && position.passes() > 0;
         let task = Task {
-            playouts,
+            playouts: growth.playouts,
             visits: self.options.visits,
             stop: Some(&stop),
-            control: Some(control),
-            restrict: (!restrictions.is_empty()).then_some(&bound as &dyn Restrict<Move>),
+            control: Some(growth.control),
+            restrict: bound.is_needed().then_some(&bound as &dyn Restrict<Move>),
             early_stop: orders.early_stop,
+            both_kinds: tries_both.then_some(&is_pass),
         };
-        let settings = self.options.search_settings(self.tree_limits().search);
-        let (search, judge) = (&self.search, &self.judge);
+        let settings = self.search_settings(orders.purpose, self.tree_limits().search);
+        let search = &self.search;
         let watching = thread::current();
         let done = AtomicBool::new(false);
         thread::scope(|scope| {
             let running = scope.spawn(|| {
-                let report = search.run(position, judge, &settings, &task);
+                let report = search.run(position, leaves, &settings, &task);
                 done.store(true, Ordering::Release);
                 watching.unpark();
                 report
@@ -356,11 +314,10 @@ impl Player {
                 if (orders.interrupted)() {
                     stop.store(true, Ordering::Relaxed);
                 }
-                let view = View {
-                    search,
-                    elapsed: start.elapsed(),
-                };
-                observer.tick(&view);
+                observer.tick(&View {
+                    elapsed: growth.start.elapsed(),
+                    ..self.view()
+                });
                 thread::park_timeout(TICK);
             }
             running
@@ -369,67 +326,34 @@ impl Player {
         })
     }
 
-    fn decide(
-        &mut self,
-        position: &Position,
-        snapshot: &Snapshot<Move>,
-        request: &Request,
-        guarded: Option<&Guarded>,
-    ) -> Decision {
-        let color = position.to_move();
-        let move_number = self.game.move_number();
-        let mut preferences: Vec<Preference> = snapshot
-            .moves
-            .iter()
-            .map(|entry| Preference {
-                mv: entry.mv,
-                winrate: entry.winrate,
-            })
-            .collect();
-        if move_number < self.options.random_moves && !request.only_say {
-            let drawn = draw_by_visits(
-                &snapshot.moves,
-                self.options.random_temperature,
-                self.options.random_min_visits,
-                &mut self.rng,
-            );
-            if drawn < preferences.len() {
-                preferences[..=drawn].rotate_right(1);
-            }
+    /// How a tree is grown: by utility if the network knows scores, as Leela Zero does otherwise.
+    pub(crate) fn search_settings(&self, purpose: Purpose, tree_bytes: usize) -> search::Settings {
+        if !self.judge.knows_score() {
+            return self.options.search_settings(tree_bytes);
         }
-        if let Some(guarded) = guarded {
-            put_first(&mut preferences, guarded);
-        }
-        let style = match (request.cleanup, self.options.dumb_pass) {
-            (true, _) => PassStyle::Avoid,
-            (false, true) => PassStyle::Search,
-            (false, false) => PassStyle::Score,
+        let noise = match purpose {
+            Purpose::Analysis => self.options.wide_root_noise,
+            Purpose::Move | Purpose::Pondering => 0.0,
         };
-        let last = self.game.last_move();
-        let outlook = PassOutlook {
-            lead: position.lead(color),
-            opponent_passed: last.is_some_and(|(_, mv)| mv.is_pass()) && !request.cleanup,
-            forbidden: !request.restrictions.allow(color, Move::Pass, move_number),
-        };
-        let choice = choice::choose(&preferences, position.board(), color, style, outlook);
-        let gives_up = !choice.mv.is_pass()
-            && request.restrictions.allow_resign(color, move_number)
-            && self.options.resign.resigns(
-                choice.winrate,
-                color,
-                self.game.handicap(),
-                move_number,
-                self.game.size().area(),
-            );
-        if gives_up {
-            Decision::Resign
+        self.options.utility_settings(tree_bytes, noise)
+    }
+
+    /// Root moves that are searched once for several.
+    fn twins(&self, position: &Position) -> Twins {
+        if self.options.prunes_symmetric && self.judge.knows_score() {
+            Twins::of(position)
         } else {
-            Decision::Move(choice.mv)
+            Twins::default()
         }
     }
 
+    /// The moves that were not searched because they are symmetric to this one, with the symmetry that leads to each.
+    pub fn twins_of(&self, mv: Move) -> Vec<(Move, Symmetry)> {
+        self.twins(&self.position()).others(mv)
+    }
+
     /// Records the position before the move, unless no move was visited.
-    fn record(&mut self, position: &Position, snapshot: &Snapshot<Move>) {
+    fn record(&mut self, position: &Position, snapshot: &Snapshot) {
         let size = position.size();
         let visits: u64 = snapshot.moves.iter().map(|m| u64::from(m.visits)).sum();
         let Some(best) = snapshot.moves.first().filter(|_| visits > 0) else {
@@ -461,59 +385,44 @@ impl Player {
     }
 }
 
-/// Puts the move that a second look chose before all others.
-fn put_first(preferences: &mut Vec<Preference>, guarded: &Guarded) {
-    let mv = guarded.choice.mv;
-    match preferences.iter().position(|other| other.mv == mv) {
-        Some(index) => preferences[..=index].rotate_right(1),
-        None => preferences.insert(
-            0,
-            Preference {
-                mv,
-                winrate: Some(guarded.choice.safest.1),
-            },
-        ),
-    }
-}
-
 /// What a search is for, and how far it may go.
-struct Orders<'a> {
-    purpose: Purpose,
-    request: &'a Request,
-    time: Option<Duration>,
-    early_stop: search::EarlyStop,
-    interrupted: &'a (dyn Fn() -> bool + Sync),
+pub(crate) struct Orders<'a> {
+    pub purpose: Purpose,
+    pub request: &'a Request,
+    pub time: Option<Duration>,
+    pub early_stop: search::EarlyStop,
+    pub interrupted: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// The smaller of two limits, where none is no limit.
-fn least(one: Option<u64>, other: Option<u64>) -> Option<u64> {
-    one.into_iter().chain(other).min()
-}
-
-/// Two runs for one purpose: what they cost adds up, the tree is the later one's.
-fn together(before: &SearchReport, after: &SearchReport) -> SearchReport {
-    SearchReport {
-        playouts: before.playouts + after.playouts,
-        evaluations: before.evaluations + after.evaluations,
-        batches: before.batches + after.batches,
-        discarded: before.discarded + after.discarded,
-        depth_sum: before.depth_sum + after.depth_sum,
-        depth_max: before.depth_max.max(after.depth_max),
-        elapsed: before.elapsed + after.elapsed,
-        ..*after
-    }
+/// One run of the search.
+pub(crate) struct Growth<'a> {
+    pub position: &'a Position,
+    pub control: &'a dyn Control,
+    pub playouts: Option<u64>,
+    /// When thinking began.
+    pub start: Instant,
 }
 
 /// Restrictions as the search asks for them.
 pub(crate) struct Bound<'a> {
     pub restrictions: &'a Restrictions,
     pub move_number: usize,
+    /// Symmetric moves, of which one is searched unless some are forbidden.
+    pub twins: Twins,
+}
+
+impl Bound<'_> {
+    /// Whether anything is forbidden at all.
+    pub fn is_needed(&self) -> bool {
+        !self.restrictions.is_empty() || !self.twins.is_empty()
+    }
 }
 
 impl Restrict<Move> for Bound<'_> {
     fn plies(&self) -> usize {
         let last = self.restrictions.last_move_number();
-        last.map_or(0, |last| (last + 1).saturating_sub(self.move_number))
+        let asked = last.map_or(0, |last| (last + 1).saturating_sub(self.move_number));
+        asked.max(usize::from(!self.twins.is_empty()))
     }
 
     fn allows(&self, ply: usize, side: Side, mv: Move) -> bool {
@@ -521,34 +430,20 @@ impl Restrict<Move> for Bound<'_> {
             Side::First => Color::Black,
             Side::Second => Color::White,
         };
-        self.restrictions.allow(color, mv, self.move_number + ply)
+        let is_searched = ply > 0 || !self.restrictions.is_empty() || self.twins.is_first(mv);
+        is_searched && self.restrictions.allow(color, mv, self.move_number + ply)
     }
 }
 
 /// Stops at the end of the time, and says how many playouts there is time for.
 pub(crate) struct Deadline {
-    start: Instant,
+    pub start: Instant,
     time: Option<Duration>,
 }
 
 impl Deadline {
     pub fn new(start: Instant, time: Option<Duration>) -> Deadline {
         Deadline { start, time }
-    }
-}
-
-/// A deadline, and a winrate that is watched.
-struct Watched<'a> {
-    deadline: Deadline,
-    watch: &'a Watch<'a>,
-}
-
-impl Control for Watched<'_> {
-    fn poll(&self, progress: &Progress) -> Poll {
-        if self.watch.look(progress, self.deadline.start.elapsed()) {
-            return Poll::Stop;
-        }
-        self.deadline.poll(progress)
     }
 }
 

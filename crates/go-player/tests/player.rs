@@ -262,3 +262,17 @@ fn handicap_stones_beyond_the_lattice_are_searched_for() {
     let searched = (2..8).any(|seed| place(seed) != points);
     assert!(searched, "and another seed sees the board another way");
 }
+
+#[test]
+fn an_interrupted_search_makes_no_move() {
+    let mut player = player(Options {
+        visits: Some(1_000_000),
+        ..Options::default()
+    });
+    let thought = player
+        .generate_unless(Color::White, &Request::default(), &|| true, &mut ())
+        .unwrap();
+    assert!(thought.is_none());
+    assert_eq!(player.game().move_number(), 0);
+    assert_eq!(player.game().to_move(), Color::Black);
+}

@@ -16,14 +16,14 @@ use std::{
 
 use go::{BoardSize, Color, Game, Komi, Move, Point, Symmetry};
 use go_player::{
-    Assumptions, Judge, LoadedNetwork, Opinion, Position, candidates,
+    Assumptions, Judge, LoadedNetwork, Opinion, Outlook, Position, candidates,
     dynamic_komi::{Trust, TurnKomi},
 };
 use net::leela::{ConvRows, LeelaNetwork, TextStyle};
 use rand::{RngExt, SeedableRng};
 use search::{
-    Evaluate, EvaluateError, Evaluation, Fpu, FpuBase, Puct, Rule, Search, SearchRng, Settings,
-    Task,
+    Evaluate, EvaluateError, Evaluation, Evaluations, Fpu, FpuBase, Puct, Rule, Search, SearchRng,
+    Settings, Task,
 };
 use support::{Program, leelaz, start_leelaz};
 
@@ -138,7 +138,7 @@ impl Evaluate<Position> for ForgetsHistory {
         &self,
         leaves: &[Position],
         _rng: &mut SearchRng,
-        evaluations: &mut Vec<Evaluation<Move>>,
+        evaluations: &mut Evaluations<Position>,
     ) -> Result<(), EvaluateError> {
         for leaf in leaves {
             let board = leaf.board();
@@ -160,7 +160,7 @@ impl Evaluate<Position> for ForgetsHistory {
                     Color::White => 1.0 - winrate,
                 }),
                 priors: candidates(leaf, &opinion),
-                outlook: (),
+                outlook: Outlook::default(),
             });
         }
         Ok(())

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use crate::game::Game;
 use crate::node::{Arena, Child, Kind, NodeId};
 use crate::settings::{
-    ChanceLeaf, ChanceRule, Dirichlet, Gumbel, Puct, Rule, Settings, Sigma, Untrusted, UtilityPuct,
+    ChanceLeaf, ChanceRule, Dirichlet, Gumbel, Puct, Rule, Settings, Sigma, UtilityPuct,
+    WithoutValue,
 };
 use crate::task::{EarlyStop, Restrict, Task};
 use crate::tree::Tree;
@@ -124,10 +125,10 @@ fn settings() -> impl Strategy<Value = Settings> {
             } else {
                 ChanceLeaf::PassThrough
             },
-            untrusted: if noise {
-                Untrusted::Deepen
+            without_value: if noise {
+                WithoutValue::Deepen
             } else {
-                Untrusted::Discard
+                WithoutValue::Discard
             },
             threads,
             batch,

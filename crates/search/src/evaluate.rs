@@ -15,7 +15,7 @@ pub type SearchRng = rand_xoshiro::Xoshiro256PlusPlus;
 pub struct Evaluation<M, O = ()> {
     /// Value for [`Side::First`](crate::Side::First) in `0.0..=1.0`, or
     /// `None` if the evaluator cannot vouch for a value here; see
-    /// [`Untrusted`](crate::Untrusted).
+    /// [`WithoutValue`](crate::WithoutValue).
     pub value: Option<f64>,
     /// The candidate moves with their priors. The search divides priors by
     /// their sum (all equal if the sum vanishes) and sorts them; equal priors

@@ -98,7 +98,7 @@ pub use outlook::{Means, Outlook, Utility};
 pub use rank::{RootMove, Snapshot, TreeShape, Weighed, draw_by_visits};
 pub use settings::{
     ChanceLeaf, ChanceRule, Dirichlet, Fpu, FpuBase, Gumbel, Lcb, Puct, Rule, Settings, Sigma,
-    Untrusted, UtilityPuct, Weighing,
+    UtilityPuct, Weighing, WithoutValue,
 };
 pub use task::{
     Control, EarlyStop, Poll, Progress, Restrict, SearchReport, StopMode, StopReason, Task,

@@ -210,7 +210,7 @@ pub enum ChanceLeaf {
 
 /// What happens when an evaluator has no value for a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Untrusted {
+pub enum WithoutValue {
     /// The simulation goes on into the leaf's best child and its value serves
     /// both: two playouts for the ancestors and the leaf, one for the child.
     /// A root without a value has no visit of its own.
@@ -268,7 +268,7 @@ pub struct Settings {
     /// Treatment of new chance nodes.
     pub chance_leaf: ChanceLeaf,
     /// Treatment of leaves without a value.
-    pub untrusted: Untrusted,
+    pub without_value: WithoutValue,
     /// Root noise.
     pub noise: Option<Dirichlet>,
     /// Losses added for each simulation under way through a node.
@@ -292,7 +292,7 @@ impl Default for Settings {
             gumbel: None,
             chance: ChanceRule::Proportional,
             chance_leaf: ChanceLeaf::Evaluate,
-            untrusted: Untrusted::Deepen,
+            without_value: WithoutValue::Deepen,
             noise: None,
             virtual_loss: 3,
             lcb: Lcb::default(),

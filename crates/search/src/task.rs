@@ -110,6 +110,8 @@ pub struct Task<'a, M> {
     pub restrict: Option<&'a dyn Restrict<M>>,
     /// Gives up on moves that cannot win any more.
     pub early_stop: EarlyStop,
+    /// Sorts the root's moves into two kinds; each kind gets a playout once the root has two visits.
+    pub both_kinds: Option<&'a (dyn Fn(M) -> bool + Sync)>,
 }
 
 impl<M> Default for Task<'_, M> {
@@ -121,6 +123,7 @@ impl<M> Default for Task<'_, M> {
             control: None,
             restrict: None,
             early_stop: EarlyStop::default(),
+            both_kinds: None,
         }
     }
 }

@@ -26,6 +26,9 @@ const FORGET_FILL: f64 = 0.5;
 /// memory, and share of the largest prior a move must have.
 const THINNING: [(f64, f32); 2] = [(0.95, 0.01), (0.5, 0.001)];
 
+/// Visits of the root from which both kinds of moves are tried.
+const VISITS_BEFORE_BOTH_KINDS: u32 = 2;
+
 /// A position that was a root once.
 struct Anchor<G> {
     state: Arc<G>,
@@ -89,6 +92,7 @@ pub(crate) enum Descent {
 pub(crate) struct Walk<'a, M> {
     pub settings: &'a Settings,
     pub restrict: Option<&'a dyn Restrict<M>>,
+    pub both_kinds: Option<&'a (dyn Fn(M) -> bool + Sync)>,
 }
 
 /// All that the lock guards.
@@ -486,7 +490,12 @@ impl<G: Game> Tree<G> {
                     }
                     None => self.look(id, select::needs_all_edges(rule), &mut candidates),
                 }
+                let missing = walk
+                    .both_kinds
+                    .filter(|_| ply == 0 && chooser.visits >= VISITS_BEFORE_BOTH_KINDS)
+                    .and_then(|kind| self.missing_kind(id, kind, &candidates));
                 match &self.view.gumbel {
+                    _ if missing.is_some() => missing,
                     Some(gumbel) if ply == 0 => {
                         // The simulation being placed is already counted.
                         let simulation = self.run.started.saturating_sub(1);
@@ -505,6 +514,27 @@ impl<G: Game> Tree<G> {
         };
         self.candidates = candidates;
         chosen
+    }
+
+    /// The likeliest open move of a kind that no simulation has taken.
+    fn missing_kind(
+        &self,
+        id: NodeId,
+        kind: &dyn Fn(G::Move) -> bool,
+        candidates: &[Candidate],
+    ) -> Option<usize> {
+        let edges = &self.arena[id].edges;
+        [true, false].into_iter().find_map(|wanted| {
+            let of_kind = || {
+                candidates
+                    .iter()
+                    .filter(|c| kind(edges[c.edge].mv) == wanted)
+            };
+            let taken = of_kind().any(|c| c.visits + c.in_flight > 0);
+            let best = of_kind().filter(|c| c.open && !taken);
+            best.max_by(|a, b| a.prior.total_cmp(&b.prior))
+                .map(|c| c.edge)
+        })
     }
 
     /// Looks at the edges tried and the first one untried. Edges are sorted

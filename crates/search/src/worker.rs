@@ -13,14 +13,14 @@ use crate::game::{Game, Turn};
 use crate::node::{Edge, Kind, NodeId};
 use crate::rank::Ranking;
 use crate::run::Permit;
-use crate::settings::{ChanceLeaf, Settings, Untrusted};
+use crate::settings::{ChanceLeaf, Settings, WithoutValue};
 use crate::task::{Poll, StopReason, Task};
 use crate::tree::{Descent, Simulation, Tree, Walk, edges_by_prior};
 
 /// Playouts between two looks at which moves are still in contention.
 const REVIEW_INTERVAL: u64 = 8;
 
-/// Untrusted leaves in a row after which a simulation is given up.
+/// WithoutValue leaves in a row after which a simulation is given up.
 const MAX_BORROWERS: usize = 8;
 
 /// A tree and the bell that rings when simulations are settled.
@@ -194,6 +194,7 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
         let walk = Walk {
             settings: self.context.settings,
             restrict: self.context.task.restrict,
+            both_kinds: self.context.task.both_kinds,
         };
         loop {
             let mut tree = self.context.shared.lock();
@@ -323,7 +324,7 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
         }
         // The borrower's own playout needs a permit of its own.
         let may_borrow = expanded
-            && self.context.settings.untrusted == Untrusted::Deepen
+            && self.context.settings.without_value == WithoutValue::Deepen
             && simulation.borrowers.len() < MAX_BORROWERS
             && tree.run.reserve() == Permit::Granted;
         if !may_borrow {

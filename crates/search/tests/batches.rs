@@ -7,7 +7,7 @@ use std::sync::{Barrier, Mutex};
 
 use search::{
     ChanceLeaf, Evaluate, EvaluateError, Evaluation, Poll, Progress, Restrict, Rollout, Search,
-    SearchRng, Settings, Side, StopReason, Task, Untrusted,
+    SearchRng, Settings, Side, StopReason, Task, WithoutValue,
 };
 use toys::{Endless, Hashed, PushYourLuck, TicTacToe};
 
@@ -217,7 +217,7 @@ fn an_untrusted_leaf_borrows_from_its_child() {
     };
     for batch in [1, 6] {
         let settings = Settings {
-            untrusted: Untrusted::Deepen,
+            without_value: WithoutValue::Deepen,
             batch,
             ..Settings::default()
         };
@@ -245,7 +245,7 @@ fn an_untrusted_leaf_may_be_discarded_instead() {
         played: vec![0],
     };
     let settings = Settings {
-        untrusted: Untrusted::Discard,
+        without_value: WithoutValue::Discard,
         ..Settings::default()
     };
     let search = Search::new(1);

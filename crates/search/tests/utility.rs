@@ -216,6 +216,25 @@ fn visits_limits_stay_exact_with_threads_and_batches() {
 }
 
 #[test]
+fn both_kinds_of_root_moves_are_tried() {
+    // A width of 40 with a hashed prior: the likeliest move is tried first, this one hardly ever.
+    let search = Search::new(1);
+    let root = Endless::new(40);
+    let task = Task::visits(1);
+    search.run(&root, &Hashed, &settings(), &task).unwrap();
+    let moves = search.snapshot().moves;
+    let last = moves.iter().min_by(|a, b| a.prior.total_cmp(&b.prior));
+    let unlikely = last.unwrap().mv;
+    let is_unlikely = move |mv: u16| mv == unlikely;
+    let task = Task {
+        both_kinds: Some(&is_unlikely),
+        ..Task::visits(4)
+    };
+    search.run(&root, &Hashed, &settings(), &task).unwrap();
+    assert_eq!(search.snapshot().get(unlikely).unwrap().visits, 1);
+}
+
+#[test]
 fn changing_the_rule_starts_afresh() {
     let search = Search::new(1);
     let root = Endless::new(5);

@@ -18,6 +18,8 @@
 //! | `seek` | the komi at which a curve meets a winrate |
 //! | `look` | positions looked at again with another komi |
 //! | [`mod@adjust`] | the decision table: from curves to a new komi |
+//! | `controller` | what all this keeps beside a plain player |
+//! | `leaves` | positions of a search, collected, and values that do not count withheld |
 //! | `lead` | whether komi is against a leader, and what it may risk |
 //! | [`watch`] | a search that is watched for all this |
 //! | [`network_test`] | whether a network can be told another komi |
@@ -25,8 +27,10 @@
 
 pub mod adjust;
 pub mod collection;
+mod controller;
 pub mod curve;
 mod lead;
+mod leaves;
 mod look;
 pub mod network_test;
 pub mod sample;
@@ -39,8 +43,10 @@ pub mod watch;
 
 pub use adjust::{Adjustment, adjust, is_out_of_range};
 pub use collection::{Collector, SavedPosition};
+pub(crate) use controller::Controller;
 pub use curve::{Curves, Request};
 pub(crate) use lead::{is_against, is_as_safe};
+pub(crate) use leaves::KomiLeaves;
 pub use look::{Look, winrates};
 pub use network_test::{Assessment, Refusal};
 pub use sample::Sample;

@@ -418,6 +418,7 @@ impl EngineArgs {
                 ..Memory::default()
             },
             komi: self.komi.settings()?,
+            ..Options::default()
         })
     }
 
