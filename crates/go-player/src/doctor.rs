@@ -52,7 +52,11 @@ fn processor() -> Finding {
             State::Note,
             "no AVX2 with FMA: the portable kernels run, several times slower".to_owned(),
         ),
-        isa => (State::Good, format!("{isa:?} kernels")),
+        isa => {
+            let all: Vec<&str> = Isa::available().into_iter().map(Isa::name).collect();
+            let text = format!("{isa} kernels (this processor has {})", all.join(", "));
+            (State::Good, text)
+        }
     };
     Finding {
         subject: "processor",

@@ -7,9 +7,12 @@ use std::time::{Duration, Instant};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::backend::OpenError;
 use crate::evaluator::{EvaluateError, Evaluator};
+use crate::kernels::Isa;
 use crate::kernels::tiling::Tiling;
 use crate::network::{Activation, Dense, Head, Layer, Network, Output, Reading};
+use crate::plan::{Plan, PlanOptions};
 use crate::shape::{Perspective, PlaneShape};
 
 /// How to measure.
@@ -168,6 +171,48 @@ pub fn alternate(
             times[times.len() / 2]
         }),
     })
+}
+
+const PLANS_DO_NOT_FAIL: &str = "a plan for the processor evaluates whatever has the right length";
+
+/// Calls a network on every instruction set of this processor in turn, from one thread. Returns positions a second by
+/// the fastest call of each, from the slowest set to the fastest.
+pub fn instructions(
+    network: &Network,
+    options: BenchOptions,
+) -> Result<Vec<(Isa, f64)>, OpenError> {
+    let plans = Isa::available()
+        .into_iter()
+        .map(|isa| {
+            let options = PlanOptions {
+                isa,
+                ..PlanOptions::default()
+            };
+            Plan::with_options(network, options)
+        })
+        .collect::<Result<Vec<Plan>, OpenError>>()?;
+    let shape = plans[0].shape();
+    let inputs = random_planes(options.batch * shape.input_len(), options.density, 0);
+    let mut outputs = vec![0.0; options.batch * shape.output_len()];
+    let mut fastest = vec![f64::INFINITY; plans.len()];
+    let start = Instant::now();
+    while start.elapsed() < options.duration || fastest[0].is_infinite() {
+        for (plan, fastest) in plans.iter().zip(&mut fastest) {
+            // Once for the caches, which another one has filled.
+            let mut evaluate = || {
+                plan.evaluate(&inputs, &mut outputs)
+                    .expect(PLANS_DO_NOT_FAIL)
+            };
+            evaluate();
+            let start = Instant::now();
+            evaluate();
+            *fastest = fastest.min(start.elapsed().as_secs_f64());
+        }
+    }
+    let sets = plans.iter().map(Plan::isa).zip(fastest);
+    Ok(sets
+        .map(|(isa, seconds)| (isa, options.batch as f64 / seconds))
+        .collect())
 }
 
 /// How long the calling thread has been running on a processor; Linux keeps the count in nanoseconds.

@@ -16,6 +16,9 @@ use clap::Parser;
 const LEELAZ: &str = "leelaz";
 
 fn main() -> ExitCode {
+    if let Err(error) = net::kernels::Isa::from_environment() {
+        return output::end(&error.into());
+    }
     if is_called(LEELAZ) {
         return commands::gtp::run_as_leelaz();
     }

@@ -23,6 +23,12 @@ pub enum IsaError {
     /// No kernels are written for it.
     #[error("unknown instruction set '{0}': expected portable, avx2 or avx512")]
     Unknown(String),
+    /// Named by the environment variable.
+    #[error("{INSTRUCTIONS_VARIABLE}: {0}")]
+    Variable(Box<Self>),
+    /// Something has asked for an instruction set already.
+    #[error("the instruction set {0} is in use already")]
+    TooLate(Isa),
     /// This processor lacks it.
     #[error("this processor has no {0}: it runs {list}", list = available_list())]
     Missing(Isa),
@@ -30,6 +36,9 @@ pub enum IsaError {
 
 /// The environment variable that overrides the choice of [`Isa::detect`].
 pub const INSTRUCTIONS_VARIABLE: &str = "TENGEN_INSTRUCTIONS";
+
+/// What [`Isa::detect`] returns, once it was asked.
+static CHOSEN: OnceLock<Isa> = OnceLock::new();
 
 impl Isa {
     /// Every instruction set, from the slowest to the fastest.
@@ -40,7 +49,6 @@ impl Isa {
     /// A variable that names nothing usable is ignored here; a program reports it with
     /// [`from_environment`](Self::from_environment).
     pub fn detect() -> Self {
-        static CHOSEN: OnceLock<Isa> = OnceLock::new();
         *CHOSEN.get_or_init(|| match Self::from_environment() {
             Ok(Some(isa)) => isa,
             _ => Self::fastest(),
@@ -50,8 +58,21 @@ impl Isa {
     /// The instruction set that the environment variable names, if it is set.
     pub fn from_environment() -> Result<Option<Self>, IsaError> {
         match std::env::var(INSTRUCTIONS_VARIABLE) {
-            Ok(name) if !name.is_empty() => name.parse::<Self>()?.checked().map(Some),
+            Ok(name) if !name.is_empty() => name
+                .parse()
+                .and_then(Self::checked)
+                .map(Some)
+                .map_err(|error| IsaError::Variable(Box::new(error))),
             _ => Ok(None),
+        }
+    }
+
+    /// Makes it what [`detect`](Self::detect) returns from now on, whatever the environment says.
+    pub fn choose(self) -> Result<(), IsaError> {
+        let isa = self.checked()?;
+        match *CHOSEN.get_or_init(|| isa) {
+            chosen if chosen == isa => Ok(()),
+            chosen => Err(IsaError::TooLate(chosen)),
         }
     }
 

@@ -4,6 +4,7 @@ use std::{path::PathBuf, process::ExitCode, thread};
 
 use anyhow::Result;
 use go_player::{LoadedNetwork, Options, bench};
+use net::kernels::Isa;
 
 use super::terminal;
 
@@ -27,6 +28,10 @@ pub struct Args {
     #[arg(short, long, default_value_t = 800, value_name = "N")]
     visits: u64,
 
+    /// Instruction set of the kernels: portable, avx2 or avx512; the fastest one of this processor unless given
+    #[arg(long, value_name = "SET")]
+    instructions: Option<Isa>,
+
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
@@ -34,6 +39,9 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> Result<ExitCode> {
+    if let Some(isa) = args.instructions {
+        isa.choose()?;
+    }
     let network = LoadedNetwork::find(args.weights.as_deref())?;
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let threads = if args.threads == 0 {
@@ -58,10 +66,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = format!(
-        "{}: {} blocks of {} filters\n",
+        "{}: {} blocks of {} filters, {} kernels\n",
         network.file.display(),
         network.blocks,
-        network.filters
+        network.filters,
+        Isa::detect()
     );
     for speed in &figures.evaluations {
         text += &format!(

@@ -2,13 +2,16 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
 use net::backend::Backend;
-use net::bench::{BenchOptions, Comparison, alternate, convolution_flops, measure, safety_network};
+use net::bench::{
+    BenchOptions, Comparison, alternate, convolution_flops, instructions, measure, safety_network,
+};
 use net::file::load;
-use net::kernels::Isa;
+use net::kernels::{Isa, IsaError};
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
 use net::network::Network;
 use serde_json::json;
@@ -50,9 +53,30 @@ pub struct Args {
     /// The share of input numbers that are not zero.
     #[arg(long, default_value_t = 0.15)]
     density: f64,
+    /// Instruction set of the kernels: portable, avx2 or avx512, or all to compare those of this processor.
+    #[arg(long, value_name = "SET")]
+    instructions: Option<Instructions>,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
+}
+
+/// What `--instructions` names.
+#[derive(Clone, Copy)]
+enum Instructions {
+    All,
+    One(Isa),
+}
+
+impl FromStr for Instructions {
+    type Err = IsaError;
+
+    fn from_str(name: &str) -> Result<Self, IsaError> {
+        Ok(match name {
+            "all" => Self::All,
+            name => Self::One(name.parse()?),
+        })
+    }
 }
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
@@ -70,6 +94,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         "--density {}: between 0 and 1",
         args.density
     );
+    match args.instructions {
+        Some(Instructions::One(isa)) => isa.choose()?,
+        Some(Instructions::All) => return compare_instructions(&args),
+        None => {}
+    }
     let against = match &args.against {
         Some(file) => Some(Backend::Cpu.open(&load(file)?)?),
         None => None,
@@ -110,7 +139,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         println!(
             "{}",
             json!({
-                "threads": args.threads, "batch": args.batch, "instructions": format!("{:?}", Isa::detect()),
+                "threads": args.threads, "batch": args.batch, "instructions": Isa::detect().name(),
                 "evaluations": result.evaluations, "seconds": result.seconds, "per_second": per_second,
                 "per_cpu_second": result.per_cpu_second(),
                 "load_seconds": load_seconds, "plan_seconds": plan_seconds,
@@ -121,7 +150,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     } else {
         println!("loading     {load_seconds:.2} s, packing weights {plan_seconds:.2} s");
         println!(
-            "speed       {per_second:.1} evaluations a second ({} threads, batch {}, {:?})",
+            "speed       {per_second:.1} evaluations a second ({} threads, batch {}, {})",
             args.threads,
             args.batch,
             Isa::detect()
@@ -142,6 +171,33 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 comparison.calls
             );
         }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Calls the network on every instruction set of this processor in turn.
+fn compare_instructions(args: &Args) -> anyhow::Result<ExitCode> {
+    let options = BenchOptions {
+        threads: 1,
+        batch: args.batch,
+        duration: Duration::from_secs_f64(args.seconds),
+        density: args.density,
+    };
+    let speeds = instructions(&network(args)?, options)?;
+    if args.json {
+        let sets: Vec<_> = speeds
+            .iter()
+            .map(|(isa, speed)| json!({ "instructions": isa.name(), "per_second": speed }))
+            .collect();
+        println!("{}", json!({ "batch": args.batch, "sets": sets }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (_, slowest) = speeds[0];
+    for (isa, speed) in &speeds {
+        let ratio = speed / slowest;
+        println!(
+            "{isa:<9} {speed:.1} evaluations a second on one thread, {ratio:.2} times the first"
+        );
     }
     Ok(ExitCode::SUCCESS)
 }
