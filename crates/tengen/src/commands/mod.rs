@@ -15,7 +15,7 @@ mod sgf;
 mod terminal;
 mod train;
 mod tsumego;
-mod zero;
+pub mod zero;
 
 pub use terminal::sentence;
 
