@@ -41,7 +41,6 @@ impl Backend {
     pub fn open(self, network: &Network) -> Result<Arc<dyn Evaluator>, OpenError> {
         Ok(match self {
             Self::Reference => Arc::new(Reference::new(network.clone())?),
-            Self::Cpu if !Plan::supports(network) => Arc::new(Reference::new(network.clone())?),
             Self::Cpu => Arc::new(Plan::new(network)?),
         })
     }

@@ -19,12 +19,13 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
-#[allow(dead_code)]
 pub(crate) mod activation;
+pub(crate) mod attention;
 pub(crate) mod gemm;
 pub(crate) mod layout;
 pub(crate) mod memory;
 pub(crate) mod passes;
+pub(crate) mod pointwise;
 pub(crate) mod sparse;
 pub(crate) mod tile;
 pub(crate) mod tiling;

@@ -5,6 +5,7 @@
 //! allocated any more. A few positions at a time, because a layer's weights are then read from memory once for all of
 //! them, while their planes still fit the caches: four boards are enough for the former and few enough for the latter.
 
+mod board;
 mod compile;
 mod idle;
 mod pack;
@@ -16,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::backend::OpenError;
 use crate::evaluator::{EvaluateError, Evaluator, batch_of};
 use crate::kernels::Isa;
-use crate::network::{Layer, Network, Pooling};
+use crate::network::Network;
 use crate::shape::IoShape;
 
 use compile::Program;
@@ -70,21 +71,6 @@ impl Plan {
             program,
             workspaces: Mutex::new(Vec::new()),
         })
-    }
-
-    /// Whether every layer has a fast form.
-    pub(crate) fn supports(network: &Network) -> bool {
-        let mut supported = network.globals == 0;
-        network.for_each_layer(&mut |_, layer| {
-            supported &= match layer {
-                Layer::Conv(conv) => conv.kernel <= 3 && conv.activation.negative_slope().is_some(),
-                Layer::Dense(dense) => dense.activation.negative_slope().is_some(),
-                Layer::Residual { activation, .. } => activation.negative_slope().is_some(),
-                Layer::GlobalPool(pooling) => *pooling == Pooling::MeanMax,
-                _ => false,
-            };
-        });
-        supported
     }
 
     /// The instruction set it runs on.

@@ -45,13 +45,10 @@ pub(crate) trait Lanes: Copy {
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
-    #[allow(dead_code)]
     fn div(self, other: Self) -> Self;
-    #[allow(dead_code)]
     fn min(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
     /// 2 to the power of whole numbers from -126 to 127.
-    #[allow(dead_code)]
     fn two_to(self) -> Self;
     /// `self * factor + addend`.
     fn mul_add(self, factor: Self, addend: Self) -> Self;
@@ -85,9 +82,7 @@ pub(crate) trait Lanes: Copy {
 }
 
 /// How f32 keeps its exponent.
-#[allow(dead_code)]
 pub(super) const EXPONENT_BIAS: i32 = 127;
-#[allow(dead_code)]
 pub(super) const MANTISSA_BITS: u32 = 23;
 
 /// Lanes of the portable kind: two vectors of most processors.

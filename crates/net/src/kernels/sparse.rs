@@ -1,5 +1,6 @@
 //! Layers that work on rows as they are: the first dense layer of a network of sparse planes, and finishing touches.
 
+use super::activation::Act;
 use super::isa::Isa;
 use super::lanes::{Job, Lanes};
 use super::memory::Buffer;
@@ -242,7 +243,7 @@ pub(crate) struct FinishRows<'a> {
     pub(crate) stride: usize,
     /// One block of 16 after another.
     pub(crate) bias: &'a [f32],
-    pub(crate) slope: f32,
+    pub(crate) act: Act,
     pub(crate) numbers: &'a mut [f32],
     /// Laid out as `numbers`.
     pub(crate) skip: Option<&'a [f32]>,
@@ -267,7 +268,7 @@ impl Job for FinishRows<'_> {
                 if let Some(skip) = skip {
                     number = number.add(L::read(&skip[at..]));
                 }
-                number.max(number.mul(L::splat(self.slope))).write(place);
+                self.act.apply(number).write(place);
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::activation::Act;
 use super::gemm::{Gemm, Panel};
 use super::isa::Isa;
 use super::lanes::{Job, Lanes};
@@ -151,7 +152,7 @@ pub(crate) struct Gather<'a> {
     pub(crate) plane_blocks: usize,
     pub(crate) products: &'a [f32],
     pub(crate) bias: &'a [f32],
-    pub(crate) slope: f32,
+    pub(crate) act: Act,
     pub(crate) skip: Skip<'a>,
     pub(crate) planes: &'a mut [f32],
     /// Nobody else reads the planes: all blocks are written over one another.
@@ -210,7 +211,7 @@ impl Job for Gather<'_> {
                         Skip::InPlace => Some(to.cast_const()),
                     },
                     bias: L::zero(),
-                    slope: L::splat(self.slope),
+                    act: self.act,
                 };
                 let bias = &self.bias[block * BLOCK..][..BLOCK];
                 let mut halves = [finish; HALVES];
@@ -246,7 +247,7 @@ struct Finish<L> {
     plane: *mut f32,
     skip: Option<*const f32>,
     bias: L,
-    slope: L,
+    act: Act,
 }
 
 impl<L: Lanes> Cells<L> for Finish<L> {
@@ -258,7 +259,7 @@ impl<L: Lanes> Cells<L> for Finish<L> {
             if let Some(skip) = self.skip {
                 cell = cell.add(L::load(skip.add(at)));
             }
-            cell.max(cell.mul(self.slope)).store(self.plane.add(at));
+            self.act.apply(cell).store(self.plane.add(at));
         }
     }
 }

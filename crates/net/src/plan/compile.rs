@@ -1,17 +1,21 @@
 //! From layers to steps: who writes which memory, who reads it, and what can be done in one go.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::idle::busy_planes;
-use super::pack::{Draft, InputOrder};
+use super::pack::{Affine, Draft, InputOrder};
 use super::step::{FlatOrder, Step, join_convolutions};
 use crate::backend::OpenError;
+use crate::kernels::activation::Act;
+use crate::kernels::attention::{AttentionShape, Turns};
+use crate::kernels::pointwise::Grid;
 use crate::kernels::tiling::Tiling;
 use crate::kernels::weights::row_of;
 use crate::kernels::{BLOCK, blocks};
-use crate::network::{Activation, Conv, Dense, Layer, Network};
+use crate::network::{Activation, Attention, Conv, Dense, Layer, Network, Scale};
 use crate::shape::PlaneShape;
 
 /// Positions at once for convolutions, see the module above; dense layers want whole strips of rows instead.
@@ -24,6 +28,7 @@ const USES_BEFORE_SETTLING: u32 = 8;
 /// A network as steps over numbered pieces of memory.
 pub(super) struct Program {
     pub(super) input: PlaneShape,
+    pub(super) globals: usize,
     pub(super) output_len: usize,
     /// `None` if no step needs the board cut into tiles.
     pub(super) tiling: Option<Arc<Tiling>>,
@@ -52,6 +57,14 @@ enum Value {
 }
 
 impl Value {
+    fn of_planes(at: usize, planes: usize) -> Self {
+        Self::Planes {
+            at,
+            planes,
+            never_negative: false,
+        }
+    }
+
     fn never_negative(self) -> bool {
         matches!(
             self,
@@ -90,6 +103,7 @@ impl Program {
             planes: Slots::default(),
             vectors: Slots::default(),
             column: 0,
+            has_globals: network.globals > 0,
         };
         let trunk = compiler.layers(&network.trunk, Value::Input)?;
         compiler.pin(trunk);
@@ -103,10 +117,12 @@ impl Program {
             });
             compiler.column += head.outputs.iter().map(|output| output.len).sum::<usize>();
         }
-        let convolves = compiler
-            .drafts
-            .iter()
-            .any(|draft| matches!(draft, Draft::Conv3 { .. } | Draft::Conv1 { .. }));
+        let convolves = compiler.drafts.iter().any(|draft| {
+            matches!(
+                draft,
+                Draft::Conv3 { .. } | Draft::Conv1 { .. } | Draft::ConvWide { .. }
+            )
+        });
         let convolution_flops = compiler.convolution_flops();
         let tiling = tiling.filter(|_| {
             compiler
@@ -127,6 +143,7 @@ impl Program {
         }
         Ok(Self {
             input: network.input,
+            globals: network.globals,
             output_len: compiler.column,
             tiling,
             steps,
@@ -150,17 +167,27 @@ struct Compiler<'a> {
     vectors: Slots,
     /// Where the next head's results go in a row.
     column: usize,
+    has_globals: bool,
 }
 
 impl<'a> Compiler<'a> {
     fn layers(&mut self, layers: &'a [Layer], input: Value) -> Result<Value, OpenError> {
         let mut value = input;
-        for layer in layers {
-            let next = self.layer(layer, value, None)?;
+        let mut index = 0;
+        while let Some(layer) = layers.get(index) {
+            let next = match (layer, layers.get(index + 1)) {
+                (Layer::Conv(conv), Some(Layer::Scale(scale))) if folds(conv) => {
+                    index += 1;
+                    let outputs = conv.outputs();
+                    self.conv(Cow::Owned(folded(conv, scale)), value, None, outputs)?
+                }
+                _ => self.layer(layer, value, None)?,
+            };
             if !next.shares_memory_with(value) {
                 self.release(value);
             }
             value = next;
+            index += 1;
         }
         Ok(value)
     }
@@ -172,35 +199,109 @@ impl<'a> Compiler<'a> {
         join: Option<Join>,
     ) -> Result<Value, OpenError> {
         match layer {
-            Layer::Conv(conv) => self.conv(conv, input, join, conv.outputs()),
+            Layer::Conv(conv) => self.conv(Cow::Borrowed(conv), input, join, conv.outputs()),
             Layer::Dense(dense) => Ok(self.dense(dense, input, join)),
-            Layer::GlobalPool(_) => {
+            Layer::GlobalPool(pooling) => {
                 let (from, planes) = self.in_planes(input);
-                let to = self.vectors.take(blocks(2 * planes));
-                self.drafts.push(Draft::Pool { from, to, planes });
+                let to = self
+                    .vectors
+                    .take(blocks(pooling.numbers_per_plane() * planes));
+                self.ready(Step::Pool {
+                    from,
+                    to,
+                    planes,
+                    pooling: *pooling,
+                });
                 Ok(Value::Vector { at: to })
             }
-            Layer::Scale(_)
-            | Layer::RmsNorm(_)
-            | Layer::Attention(_)
-            | Layer::Gated(_)
-            | Layer::AddVector { .. }
-            | Layer::WithPass { .. }
-            | Layer::Globals { .. } => unreachable!("asked before"),
+            Layer::Scale(scale) => Ok(self.scale(scale, input)),
+            Layer::RmsNorm(norm) => {
+                let (from, planes) = self.in_planes(input);
+                let to = self.planes.take(blocks(planes));
+                self.ready(Step::RmsNorm {
+                    affine: Affine::new(&norm.scale, &norm.bias),
+                    planes,
+                    epsilon: norm.epsilon,
+                    over: norm.over,
+                    act: norm.activation.into(),
+                    from,
+                    to,
+                });
+                Ok(Value::of_planes(to, planes))
+            }
+            Layer::Attention(attention) => self.attention(attention, input),
+            Layer::Gated(gated) => {
+                let input = self.loaded(input);
+                let was_pinned = self.pin(input);
+                let outputs = gated.value.outputs();
+                let value = self.conv(Cow::Borrowed(&gated.value), input, None, outputs)?;
+                let gate = self.conv(Cow::Borrowed(&gated.gate), input, None, outputs)?;
+                self.unpin(input, was_pinned);
+                let ((to, _), (by, _)) = (self.in_planes(value), self.in_planes(gate));
+                self.ready(Step::Multiply { by, to });
+                self.release(gate);
+                Ok(Value::of_planes(to, outputs))
+            }
+            Layer::AddVector { planes, vector } => {
+                let input = self.shared(input, planes);
+                let was_pinned = self.pin(input);
+                let base = self.layers(planes, input)?;
+                let added = self.layers(vector, input)?;
+                self.unpin(input, was_pinned);
+                let (from, count) = self.in_planes(base);
+                let in_place = !base.shares_memory_with(input) && !self.planes.pinned[from];
+                let to = if in_place {
+                    from
+                } else {
+                    self.planes.take(blocks(count))
+                };
+                let added_at = self.vector(added, FlatOrder::Natural);
+                self.ready(Step::Activate {
+                    affine: Affine::new(&vec![1.0; count], &vec![0.0; count]),
+                    act: Act::IDENTITY,
+                    from,
+                    to,
+                    added: Some(added_at),
+                });
+                self.release(added);
+                Ok(Value::of_planes(to, count))
+            }
+            Layer::WithPass { planes, pass } => {
+                let input = self.loaded(input);
+                let was_pinned = self.pin(input);
+                let base = self.layers(planes, input)?;
+                let passes = self.layers(pass, input)?;
+                self.unpin(input, was_pinned);
+                let (from, count) = self.in_planes(base);
+                let pass = self.vector(passes, FlatOrder::Natural);
+                let to = self.vectors.take(blocks(count * (self.board.area() + 1)));
+                self.ready(Step::WithPass {
+                    from,
+                    planes: count,
+                    pass,
+                    to,
+                });
+                self.release(base);
+                self.release(passes);
+                Ok(Value::Vector { at: to })
+            }
+            Layer::Globals { start, len } => {
+                let to = self.vectors.take(blocks(*len));
+                self.ready(Step::Globals {
+                    start: *start,
+                    len: *len,
+                    to,
+                });
+                Ok(Value::Vector { at: to })
+            }
             Layer::Residual { body, activation } => {
                 let skipped = match input {
-                    Value::Input if matches!(body.first(), Some(Layer::Conv(_))) => {
-                        let (at, planes) = self.in_planes(input);
-                        Value::Planes {
-                            at,
-                            planes,
-                            never_negative: false,
+                    Value::Input if matches!(body.first(), Some(Layer::Dense(_)) | None) => {
+                        Value::Vector {
+                            at: self.vector(input, FlatOrder::Natural),
                         }
                     }
-                    Value::Input => Value::Vector {
-                        at: self.vector(input, FlatOrder::Natural),
-                    },
-                    other => other,
+                    other => self.loaded(other),
                 };
                 let (last, first) = body.split_last().expect("checked: a body has a last layer");
                 let was_pinned = self.pin(skipped);
@@ -214,8 +315,11 @@ impl<'a> Compiler<'a> {
                 let (before_last, result) = match (busy, &body[..]) {
                     (Some(0), _) => (skipped, skipped),
                     (Some(busy), [Layer::Conv(first), Layer::Conv(second)]) => {
-                        let between = self.conv(first, skipped, None, busy)?;
-                        (between, self.conv(second, between, Some(join), busy)?)
+                        let between = self.conv(Cow::Borrowed(first), skipped, None, busy)?;
+                        (
+                            between,
+                            self.conv(Cow::Borrowed(second), between, Some(join), busy)?,
+                        )
                     }
                     _ => {
                         let before_last = self.layers(first, skipped)?;
@@ -235,54 +339,160 @@ impl<'a> Compiler<'a> {
     /// they do not exist.
     fn conv(
         &mut self,
-        conv: &'a Conv,
+        conv: Cow<'a, Conv>,
         input: Value,
         join: Option<Join>,
         outputs: usize,
     ) -> Result<Value, OpenError> {
         let (from, _) = self.in_planes(input);
-        let (skip, slope) = self.joined(conv.activation, join);
+        let all_outputs = conv.outputs();
+        let (skip, act) = self.joined(conv.activation, join);
         let in_place = join
             .filter(|join| join.last_use && conv.kernel == 3)
             .and(skip);
         let to = in_place.unwrap_or_else(|| self.planes.take(blocks(outputs)));
-        if conv.kernel == 3 {
-            if self.tiling.is_none() {
+        match conv.kernel {
+            3 if self.tiling.is_none() => {
                 return Err(OpenError::BoardTooSmall {
                     height: self.board.height,
                     width: self.board.width,
                 });
             }
-            self.drafts.push(Draft::Conv3 {
+            3 => self.drafts.push(Draft::Conv3 {
                 conv,
                 outputs,
                 from,
                 to,
                 skip,
-                slope,
-            });
-        } else {
-            self.drafts.push(Draft::Conv1 {
+                act,
+            }),
+            1 => self.drafts.push(Draft::Conv1 {
                 conv,
                 from,
                 to,
                 skip,
-                slope,
-            });
+                act,
+            }),
+            _ => self.drafts.push(Draft::ConvWide {
+                conv,
+                from,
+                to,
+                skip,
+                act,
+            }),
         }
         Ok(Value::Planes {
             at: to,
-            planes: in_place.map_or(outputs, |_| conv.outputs()),
-            never_negative: slope == 0.0,
+            planes: in_place.map_or(outputs, |_| all_outputs),
+            never_negative: act.never_negative(),
         })
     }
 
+    fn scale(&mut self, scale: &Scale, input: Value) -> Value {
+        let affine = Affine::new(&scale.scale, &scale.bias);
+        let act = Act::from(scale.activation);
+        if let Value::Vector { at: from } = input {
+            let to = self.vectors.take(blocks(scale.scale.len()));
+            self.ready(Step::ActivateVector {
+                affine,
+                act,
+                from,
+                to,
+            });
+            return Value::Vector { at: to };
+        }
+        let (from, planes) = self.in_planes(input);
+        // Adding a vector leaves room for a scale and an activation in the same pass.
+        if let Some(Draft::Ready(Step::Activate {
+            affine: last,
+            act: last_act @ Act::IDENTITY,
+            to,
+            added: Some(_),
+            ..
+        })) = self.drafts.last_mut()
+            && *to == from
+            && !self.planes.pinned[from]
+        {
+            (*last, *last_act) = (affine, act);
+            return Value::of_planes(from, planes);
+        }
+        let to = if self.planes.pinned[from] {
+            self.planes.take(blocks(planes))
+        } else {
+            from
+        };
+        self.ready(Step::Activate {
+            affine,
+            act,
+            from,
+            to,
+            added: None,
+        });
+        Value::of_planes(to, planes)
+    }
+
+    fn attention(&mut self, attention: &'a Attention, input: Value) -> Result<Value, OpenError> {
+        let input = self.loaded(input);
+        let was_pinned = self.pin(input);
+        let mut places = [0; 3];
+        let convs = [&attention.query, &attention.key, &attention.value];
+        for (place, conv) in places.iter_mut().zip(convs) {
+            let planes = self.conv(Cow::Borrowed(conv), input, None, conv.outputs())?;
+            *place = self.in_planes(planes).0;
+        }
+        self.unpin(input, was_pinned);
+        let shape = AttentionShape {
+            heads: attention.heads,
+            kv_heads: attention.kv_heads,
+            query_len: attention.query_len(),
+            value_len: attention.value_len(),
+            grid: Grid::planes(self.board.height, self.board.width),
+        };
+        let to = self.planes.take(blocks(attention.outputs()));
+        let [query, key, value] = places;
+        self.ready(Step::Attention {
+            turns: Turns::new(&shape, attention.rotation.as_deref()),
+            shape,
+            query,
+            key,
+            value,
+            to,
+        });
+        for place in places {
+            self.planes.release(place);
+        }
+        Ok(Value::of_planes(to, attention.outputs()))
+    }
+
+    fn ready(&mut self, step: Step) {
+        self.drafts.push(Draft::Ready(step));
+    }
+
+    /// The same value, as planes if it is still the input.
+    fn loaded(&mut self, value: Value) -> Value {
+        match value {
+            Value::Input => {
+                let (at, planes) = self.in_planes(value);
+                Value::of_planes(at, planes)
+            }
+            other => other,
+        }
+    }
+
+    /// The same value for two branches, of which only one may look at it.
+    fn shared(&mut self, value: Value, planes: &[Layer]) -> Value {
+        match planes.first() {
+            Some(Layer::AddVector { .. }) => value,
+            _ => self.loaded(value),
+        }
+    }
+
     fn dense(&mut self, dense: &'a Dense, input: Value, join: Option<Join>) -> Value {
-        let (skip, slope) = self.joined(dense.activation, join);
+        let (skip, act) = self.joined(dense.activation, join);
         let output_blocks = blocks(dense.outputs);
-        if matches!(input, Value::Input) && skip.is_none() {
+        if matches!(input, Value::Input) && skip.is_none() && !self.has_globals {
             let to = self.vectors.take(output_blocks);
-            self.drafts.push(Draft::DenseOnInput { dense, to, slope });
+            self.drafts.push(Draft::DenseOnInput { dense, to, act });
             return Value::Vector { at: to };
         }
         let order = match input {
@@ -303,7 +513,7 @@ impl<'a> Compiler<'a> {
             from,
             to,
             skip,
-            slope,
+            act,
         });
         if !matches!(input, Value::Vector { .. }) {
             self.vectors.release(from);
@@ -311,12 +521,12 @@ impl<'a> Compiler<'a> {
         Value::Vector { at: to }
     }
 
-    fn joined(&self, own: Activation, join: Option<Join>) -> (Option<usize>, f32) {
+    fn joined(&self, own: Activation, join: Option<Join>) -> (Option<usize>, Act) {
         match join {
-            None => (None, own.negative_slope().unwrap_or(1.0)),
+            None => (None, own.into()),
             Some(join) => match join.skipped {
                 Value::Planes { at, .. } | Value::Vector { at, .. } => {
-                    (Some(at), join.activation.negative_slope().unwrap_or(1.0))
+                    (Some(at), join.activation.into())
                 }
                 Value::Input => unreachable!("a residual loads its input first"),
             },
@@ -400,6 +610,37 @@ impl<'a> Compiler<'a> {
             pairs * (9 * self.board.area()) as f64,
             pairs * tiling.multiplications() as f64,
         )
+    }
+}
+
+/// Whether a scale after the convolution can become part of it.
+fn folds(conv: &Conv) -> bool {
+    conv.activation == Activation::Identity
+}
+
+/// A convolution with the scale, bias and activation that follow it.
+fn folded(conv: &Conv, scale: &Scale) -> Conv {
+    let mut weights = conv.weights.to_vec();
+    let mut start = 0;
+    let rows = conv.groups.iter().flat_map(|group| {
+        let len = group.inputs * conv.kernel * conv.kernel;
+        std::iter::repeat_n(len, group.outputs)
+    });
+    for (len, &scale) in rows.zip(&scale.scale) {
+        for weight in &mut weights[start..start + len] {
+            *weight *= scale;
+        }
+        start += len;
+    }
+    let bias = conv.bias.iter().zip(scale.scale.iter().zip(&scale.bias));
+    Conv {
+        kernel: conv.kernel,
+        groups: conv.groups.clone(),
+        weights: weights.into(),
+        bias: bias
+            .map(|(own, (scale, bias))| own * scale + bias)
+            .collect(),
+        activation: scale.activation,
     }
 }
 

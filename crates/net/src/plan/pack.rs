@@ -1,8 +1,10 @@
 //! Weights in the order the kernels read them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::step::{FlatOrder, Step};
+use crate::kernels::activation::Act;
 use crate::kernels::gemm::Panel;
 use crate::kernels::memory::Buffer;
 use crate::kernels::sparse::SparseDense;
@@ -18,20 +20,20 @@ pub(super) enum Draft<'a> {
         to: usize,
     },
     Conv3 {
-        conv: &'a Conv,
+        conv: Cow<'a, Conv>,
         /// How many of its outputs are computed.
         outputs: usize,
         from: usize,
         to: usize,
         skip: Option<usize>,
-        slope: f32,
+        act: Act,
     },
     Conv1 {
-        conv: &'a Conv,
+        conv: Cow<'a, Conv>,
         from: usize,
         to: usize,
         skip: Option<usize>,
-        slope: f32,
+        act: Act,
     },
     Flatten {
         from: usize,
@@ -39,15 +41,19 @@ pub(super) enum Draft<'a> {
         planes: usize,
         order: FlatOrder,
     },
-    Pool {
+    /// Ready as it is.
+    Ready(Step),
+    ConvWide {
+        conv: Cow<'a, Conv>,
         from: usize,
         to: usize,
-        planes: usize,
+        skip: Option<usize>,
+        act: Act,
     },
     DenseOnInput {
         dense: &'a Dense,
         to: usize,
-        slope: f32,
+        act: Act,
     },
     Dense {
         dense: &'a Dense,
@@ -55,7 +61,7 @@ pub(super) enum Draft<'a> {
         from: usize,
         to: usize,
         skip: Option<usize>,
-        slope: f32,
+        act: Act,
     },
     Read {
         from: usize,
@@ -88,17 +94,17 @@ impl Draft<'_> {
                 from,
                 to,
                 skip,
-                slope,
+                act,
             } => Step::Conv3 {
                 conv: Conv3::new(
                     tiling.expect("kept when a convolution needs it").clone(),
-                    conv,
+                    &conv,
                     outputs,
                 ),
                 from,
                 to,
                 skip,
-                slope,
+                act,
                 prepared: false,
                 next_blocks: None,
                 transient: false,
@@ -108,13 +114,13 @@ impl Draft<'_> {
                 from,
                 to,
                 skip,
-                slope,
+                act,
             } => Step::Conv1 {
-                matrix: Matrix::of_conv(conv),
+                matrix: Matrix::of_conv(&conv),
                 from,
                 to,
                 skip,
-                slope,
+                act,
             },
             Self::Flatten {
                 from,
@@ -127,12 +133,27 @@ impl Draft<'_> {
                 planes,
                 order,
             },
-            Self::Pool { from, to, planes } => Step::Pool { from, to, planes },
-            Self::DenseOnInput { dense, to, slope } => Step::DenseOnInput {
+            Self::Ready(step) => step,
+            Self::ConvWide {
+                conv,
+                from,
+                to,
+                skip,
+                act,
+            } => Step::ConvWide {
+                kernel: conv.kernel,
+                in_blocks: blocks(conv.inputs()),
+                matrix: Matrix::of_wide(&conv),
+                from,
+                to,
+                skip,
+                act,
+            },
+            Self::DenseOnInput { dense, to, act } => Step::DenseOnInput {
                 layer: SparseDense::new(dense),
                 bias: padded(&dense.bias),
                 to,
-                slope,
+                act,
             },
             Self::Dense {
                 dense,
@@ -140,13 +161,13 @@ impl Draft<'_> {
                 from,
                 to,
                 skip,
-                slope,
+                act,
             } => Step::Dense {
                 matrix: Matrix::of_dense(dense, order),
                 from,
                 to,
                 skip,
-                slope,
+                act,
             },
             Self::Read {
                 from,
@@ -172,6 +193,36 @@ impl Matrix {
                         kernel_of(conv, index * BLOCK + lane, panel.first_block * BLOCK + k);
                     weights[panel.offset + k * BLOCK + lane] =
                         kernel.map_or(0.0, |kernel| kernel[0]);
+                }
+            }
+        }
+        Self {
+            panels,
+            weights,
+            bias: padded(&conv.bias),
+        }
+    }
+
+    /// A kernel of any size as one matrix: inputs are the planes of every tap in turn, each padded to whole blocks.
+    fn of_wide(conv: &Conv) -> Self {
+        let (inputs, outputs, taps) = (conv.inputs(), conv.outputs(), conv.kernel * conv.kernel);
+        let depth = taps * blocks(inputs) * BLOCK;
+        let panels: Vec<Panel> = (0..blocks(outputs))
+            .map(|index| Panel {
+                first_block: 0,
+                depth,
+                offset: index * depth * BLOCK,
+            })
+            .collect();
+        let mut weights = Buffer::zeroed(panels.len() * depth * BLOCK);
+        for output in 0..outputs {
+            for input in 0..inputs {
+                let Some(kernel) = kernel_of(conv, output, input) else {
+                    continue;
+                };
+                for (tap, &weight) in kernel.iter().enumerate() {
+                    let k = tap * blocks(inputs) * BLOCK + input;
+                    weights[panels[output / BLOCK].offset + k * BLOCK + output % BLOCK] = weight;
                 }
             }
         }
@@ -209,6 +260,21 @@ impl Matrix {
             panels,
             weights,
             bias: padded(&dense.bias),
+        }
+    }
+}
+
+/// A factor and an addend for every plane, padded to whole blocks.
+pub(super) struct Affine {
+    pub(super) scale: Buffer,
+    pub(super) bias: Buffer,
+}
+
+impl Affine {
+    pub(super) fn new(scale: &[f32], bias: &[f32]) -> Self {
+        Self {
+            scale: padded(scale),
+            bias: padded(bias),
         }
     }
 }

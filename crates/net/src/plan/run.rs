@@ -2,9 +2,11 @@
 
 use std::mem;
 
+use super::board::BoardSpace;
 use super::compile::Program;
 use super::pack::Matrix;
 use super::step::{FlatOrder, Step};
+use crate::kernels::activation::Act;
 use crate::kernels::gemm::Gemm;
 use crate::kernels::layout::{PlaneLayout, TileLayout};
 use crate::kernels::memory::Buffer;
@@ -15,8 +17,9 @@ use crate::network::Reading;
 
 /// The memory of one call.
 pub(super) struct Workspace {
-    planes: Vec<Buffer>,
-    vectors: Vec<Buffer>,
+    pub(super) planes: Vec<Buffer>,
+    pub(super) vectors: Vec<Buffer>,
+    pub(super) board: BoardSpace,
     tiles: Buffer,
     products: Buffer,
     found: Found,
@@ -50,6 +53,7 @@ impl Workspace {
                 .iter()
                 .map(|blocks| Buffer::zeroed(blocks * padded_rows(batch) * BLOCK))
                 .collect(),
+            board: BoardSpace::default(),
             tiles: Buffer::zeroed(tiles(input_blocks)),
             products: Buffer::zeroed(tiles(output_blocks)),
             found: Found::default(),
@@ -78,12 +82,12 @@ impl Program {
                     from,
                     to,
                     skip,
-                    slope,
+                    act,
                 } => {
                     let mut output = mem::replace(&mut work.planes[*to], Buffer::zeroed(0));
                     let input = (&work.planes[*from][..], self.plane_blocks[*from]);
                     let skip = skip.map(|skip| &work.planes[skip][..]);
-                    self.conv1(isa, batch, matrix, input, skip, *slope, &mut output);
+                    self.conv1(isa, batch, matrix, input, skip, *act, &mut output);
                     work.planes[*to] = output;
                 }
                 Step::Flatten {
@@ -100,14 +104,20 @@ impl Program {
                         &mut work.vectors[*to],
                     );
                 }
-                Step::Pool { from, to, planes } => {
-                    self.pool(batch, &work.planes[*from], *planes, &mut work.vectors[*to]);
-                }
+                Step::Pool { .. }
+                | Step::Globals { .. }
+                | Step::ConvWide { .. }
+                | Step::Activate { .. }
+                | Step::ActivateVector { .. }
+                | Step::RmsNorm { .. }
+                | Step::Attention { .. }
+                | Step::Multiply { .. }
+                | Step::WithPass { .. } => self.board_step(isa, work, batch, planes, step),
                 Step::DenseOnInput {
                     layer,
                     bias,
                     to,
-                    slope,
+                    act,
                 } => {
                     let numbers = &mut work.vectors[*to][..];
                     layer.run(isa, batch, planes, &mut work.found, numbers);
@@ -116,7 +126,7 @@ impl Program {
                         rows: batch,
                         stride,
                         bias,
-                        slope: *slope,
+                        act: *act,
                         numbers,
                         skip: None,
                     }
@@ -127,7 +137,7 @@ impl Program {
                     from,
                     to,
                     skip,
-                    slope,
+                    act,
                 } => {
                     let mut output = mem::replace(&mut work.vectors[*to], Buffer::zeroed(0));
                     let skip = skip.map(|skip| &work.vectors[skip][..]);
@@ -137,7 +147,7 @@ impl Program {
                         matrix,
                         &work.vectors[*from],
                         skip,
-                        *slope,
+                        *act,
                         &mut output,
                     );
                     work.vectors[*to] = output;
@@ -169,11 +179,9 @@ impl Program {
 
     fn load_planes(&self, planes: &[f32], batch: usize, blocks: usize, to: &mut [f32]) {
         let layout = PlaneLayout::new(self.input.height, self.input.width);
-        for (board, position) in planes
-            .chunks_exact(self.input.len())
-            .enumerate()
-            .take(batch)
-        {
+        let row_len = self.input.len() + self.globals;
+        for (board, row) in planes.chunks_exact(row_len).enumerate().take(batch) {
+            let position = &row[..self.input.len()];
             for (plane, cells) in position.chunks_exact(self.input.area()).enumerate() {
                 let block = (board * blocks + plane / BLOCK) * layout.plane_len + plane % BLOCK;
                 for (row, cells) in cells.chunks_exact(self.input.width).enumerate() {
@@ -193,7 +201,7 @@ impl Program {
             from,
             to,
             skip,
-            slope,
+            act,
             prepared,
             next_blocks,
             transient,
@@ -226,7 +234,7 @@ impl Program {
             plane_blocks: self.plane_blocks[*to],
             products: &work.products,
             bias: &conv.bias,
-            slope: *slope,
+            act: *act,
             skip: match skip {
                 None => Skip::Nothing,
                 Some(skip) if skip == to => Skip::InPlace,
@@ -251,7 +259,7 @@ impl Program {
         matrix: &Matrix,
         (input, input_blocks): (&[f32], usize),
         skip: Option<&[f32]>,
-        slope: f32,
+        act: Act,
         output: &mut [f32],
     ) {
         let layout = PlaneLayout::new(self.input.height, self.input.width);
@@ -279,7 +287,7 @@ impl Program {
                 rows,
                 stride: layout.plane_len,
                 bias: &matrix.bias,
-                slope,
+                act,
                 numbers,
                 skip,
             }
@@ -331,33 +339,6 @@ impl Program {
             }
         }
     }
-
-    fn pool(&self, batch: usize, from: &[f32], planes: usize, to: &mut [f32]) {
-        let layout = PlaneLayout::new(self.input.height, self.input.width);
-        let stride = padded_rows(batch) * BLOCK;
-        for board in 0..batch {
-            let from = &from[board * blocks(planes) * layout.plane_len..];
-            let mut put = |index: usize, number: f32| {
-                to[index / BLOCK * stride + board * BLOCK + index % BLOCK] = number
-            };
-            for plane in 0..planes {
-                let start = plane / BLOCK * layout.plane_len + plane % BLOCK;
-                let (mut sum, mut largest) = (0.0, f32::NEG_INFINITY);
-                for row in 0..self.input.height {
-                    let cells = from[start + layout.cell(row, 0)..]
-                        .iter()
-                        .step_by(BLOCK)
-                        .take(self.input.width);
-                    for &cell in cells {
-                        sum += cell;
-                        largest = largest.max(cell);
-                    }
-                }
-                put(plane, sum / self.input.area() as f32);
-                put(planes + plane, largest);
-            }
-        }
-    }
 }
 
 fn dense(
@@ -366,7 +347,7 @@ fn dense(
     matrix: &Matrix,
     input: &[f32],
     skip: Option<&[f32]>,
-    slope: f32,
+    act: Act,
     output: &mut [f32],
 ) {
     let stride = padded_rows(batch) * BLOCK;
@@ -384,7 +365,7 @@ fn dense(
         rows: batch,
         stride,
         bias: &matrix.bias,
-        slope,
+        act,
         numbers: output,
         skip,
     }

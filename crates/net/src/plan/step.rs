@@ -1,10 +1,12 @@
 //! The steps of a program, and which of them go together.
 
-use super::pack::Matrix;
+use super::pack::{Affine, Matrix};
+use crate::kernels::activation::Act;
+use crate::kernels::attention::{AttentionShape, Turns};
 use crate::kernels::memory::Buffer;
 use crate::kernels::sparse::SparseDense;
 use crate::kernels::winograd::Conv3;
-use crate::network::Output;
+use crate::network::{NormOver, Output, Pooling};
 
 /// One step; numbers are pieces of memory of the workspace.
 pub(super) enum Step {
@@ -16,7 +18,7 @@ pub(super) enum Step {
         from: usize,
         to: usize,
         skip: Option<usize>,
-        slope: f32,
+        act: Act,
         /// The step before has moved the planes to the points already.
         prepared: bool,
         /// This step does it for the next one, which reads so many blocks.
@@ -30,7 +32,7 @@ pub(super) enum Step {
         from: usize,
         to: usize,
         skip: Option<usize>,
-        slope: f32,
+        act: Act,
     },
     /// Planes to vectors.
     Flatten {
@@ -39,18 +41,74 @@ pub(super) enum Step {
         planes: usize,
         order: FlatOrder,
     },
-    /// Means and maxima of planes.
+    /// Means, maxima and the like of planes.
     Pool {
         from: usize,
         to: usize,
         planes: usize,
+        pooling: Pooling,
+    },
+    /// Some of the numbers after the planes of an input row.
+    Globals { start: usize, len: usize, to: usize },
+    /// A convolution of another size than 1x1 and 3x3.
+    ConvWide {
+        matrix: Matrix,
+        kernel: usize,
+        in_blocks: usize,
+        from: usize,
+        to: usize,
+        skip: Option<usize>,
+        act: Act,
+    },
+    /// A scale, a bias and an activation for every plane, after adding a vector.
+    Activate {
+        affine: Affine,
+        act: Act,
+        from: usize,
+        to: usize,
+        added: Option<usize>,
+    },
+    /// The same for vectors.
+    ActivateVector {
+        affine: Affine,
+        act: Act,
+        from: usize,
+        to: usize,
+    },
+    /// Division by the root of the mean square.
+    RmsNorm {
+        affine: Affine,
+        planes: usize,
+        epsilon: f32,
+        over: NormOver,
+        act: Act,
+        from: usize,
+        to: usize,
+    },
+    /// Attention of planes of queries, keys and values.
+    Attention {
+        shape: AttentionShape,
+        turns: Turns,
+        query: usize,
+        key: usize,
+        value: usize,
+        to: usize,
+    },
+    /// `to *= by`.
+    Multiply { by: usize, to: usize },
+    /// Planes of moves and a vector of passes become one vector.
+    WithPass {
+        from: usize,
+        planes: usize,
+        pass: usize,
+        to: usize,
     },
     /// A dense layer on the caller's planes.
     DenseOnInput {
         layer: SparseDense,
         bias: Buffer,
         to: usize,
-        slope: f32,
+        act: Act,
     },
     /// A dense layer.
     Dense {
@@ -58,7 +116,7 @@ pub(super) enum Step {
         from: usize,
         to: usize,
         skip: Option<usize>,
-        slope: f32,
+        act: Act,
     },
     /// The end of a head: its vector becomes part of the result.
     Read {
@@ -127,8 +185,19 @@ impl Step {
             Self::Conv3 { from, skip, .. } | Self::Conv1 { from, skip, .. } => {
                 *from == piece || *skip == Some(piece)
             }
-            Self::Flatten { from, .. } | Self::Pool { from, .. } => *from == piece,
+            Self::ConvWide { from, skip, .. } => *from == piece || *skip == Some(piece),
+            Self::Flatten { from, .. }
+            | Self::Pool { from, .. }
+            | Self::Activate { from, .. }
+            | Self::RmsNorm { from, .. }
+            | Self::WithPass { from, .. } => *from == piece,
+            Self::Attention {
+                query, key, value, ..
+            } => [*query, *key, *value].contains(&piece),
+            Self::Multiply { by, to } => *by == piece || *to == piece,
             Self::LoadPlanes { .. }
+            | Self::Globals { .. }
+            | Self::ActivateVector { .. }
             | Self::DenseOnInput { .. }
             | Self::Dense { .. }
             | Self::Read { .. } => false,
@@ -138,9 +207,14 @@ impl Step {
     /// Reads or writes them.
     fn touches_planes(&self, piece: usize) -> bool {
         let writes = match self {
-            Self::LoadPlanes { to } | Self::Conv3 { to, .. } | Self::Conv1 { to, .. } => {
-                *to == piece
-            }
+            Self::LoadPlanes { to }
+            | Self::Conv3 { to, .. }
+            | Self::Conv1 { to, .. }
+            | Self::ConvWide { to, .. }
+            | Self::Activate { to, .. }
+            | Self::RmsNorm { to, .. }
+            | Self::Attention { to, .. }
+            | Self::Multiply { to, .. } => *to == piece,
             _ => false,
         };
         writes || self.reads_planes(piece)
