@@ -288,7 +288,7 @@ fn play(board: &mut Board, code: u16) {
 }
 
 /// Finds SGF texts, each with a name for messages.
-fn collect(path: &Path, texts: &mut Vec<(String, Vec<u8>)>) -> Result<(), DataError> {
+pub(crate) fn collect(path: &Path, texts: &mut Vec<(String, Vec<u8>)>) -> Result<(), DataError> {
     let failed = |error| DataError::File {
         path: path.to_owned(),
         error,

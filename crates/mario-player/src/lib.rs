@@ -27,8 +27,8 @@ pub mod features;
 pub mod heuristic;
 
 pub mod clock;
-mod judges;
-mod position;
+pub mod judges;
+pub mod position;
 pub mod tree;
 
 pub mod network;

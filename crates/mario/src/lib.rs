@@ -15,37 +15,41 @@
 //! ```
 #![forbid(unsafe_code)]
 
-// The pieces, the bottle and how it is filled.
-mod cell;
-mod pill;
+pub mod cell;
+pub mod rng;
+
+pub mod pill;
 
 pub mod board;
 pub mod level;
-pub mod rng;
 
-// What a pill does, where it can go, and when.
-mod place;
+pub mod place;
+
 pub mod reach;
+
 pub mod speed;
 
-mod game;
+pub mod game;
 
-// Games as text, as pictures, as examples, and between programs.
-mod text;
+pub mod text;
+
+pub mod record;
+
+pub mod film;
+
+pub mod protocol;
+
+pub mod symmetry;
 
 pub mod example;
-pub mod film;
-pub mod protocol;
-pub mod record;
-pub mod symmetry;
 
 pub use board::Board;
 pub use cell::{Cell, Color, Shape};
 pub use example::Example;
 pub use game::{Ending, Game, IllegalPlacement, Rules};
 pub use pill::{Content, Pill, PillList, Placement};
-pub use place::{Outcome, PlaceError};
+pub use place::Outcome;
 pub use reach::{Button, Resting, boxes, flood};
 pub use record::Record;
 pub use speed::Speed;
-pub use text::{Placed, TextError};
+pub use text::Placed;

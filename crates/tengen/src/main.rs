@@ -5,7 +5,6 @@
 mod output;
 
 mod commands;
-mod games;
 mod interrupt;
 mod version;
 

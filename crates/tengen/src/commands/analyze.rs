@@ -4,7 +4,6 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::ExitCode,
-    thread,
 };
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -81,7 +80,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     check_places([&output, &picture, &owners], args.game.as_deref())?;
     let record = args.game.as_deref().map(read_first).transpose()?;
     let network = LoadedNetwork::find(args.weights.as_deref())?;
-    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let processors = terminal::processors();
     let options = Options {
         visits: Some(args.visits.max(1)),
         threads: if args.threads == 0 {

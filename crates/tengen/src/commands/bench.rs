@@ -1,6 +1,6 @@
 //! `tengen bench`: how fast this machine thinks.
 
-use std::{path::PathBuf, process::ExitCode, thread};
+use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
 use go_player::{LoadedNetwork, Options, bench};
@@ -43,7 +43,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         isa.choose()?;
     }
     let network = LoadedNetwork::find(args.weights.as_deref())?;
-    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let processors = terminal::processors();
     let threads = if args.threads == 0 {
         processors
     } else {

@@ -6,6 +6,7 @@ mod completions;
 mod doctor;
 mod files;
 pub mod gtp;
+mod label;
 mod ladder;
 mod mario;
 mod matches;
@@ -15,7 +16,7 @@ mod sgf;
 mod terminal;
 mod train;
 mod tsumego;
-pub mod zero;
+mod zero;
 
 pub use terminal::sentence;
 
@@ -48,6 +49,7 @@ enum Command {
     #[command(subcommand)]
     Sgf(sgf::Command),
     Selfplay(selfplay::Args),
+    Label(label::Args),
     Train(train::Args),
     #[command(subcommand)]
     Zero(zero::Command),
@@ -75,6 +77,7 @@ impl Program {
             Some(Command::Match(args)) => matches::run(args),
             Some(Command::Sgf(command)) => sgf::run(command),
             Some(Command::Selfplay(args)) => selfplay::run(args),
+            Some(Command::Label(args)) => label::run(args),
             Some(Command::Zero(command)) => zero::run(command),
             Some(Command::Train(args)) => train::run(args),
             Some(Command::Net(args)) => net::run(args),

@@ -13,6 +13,11 @@ pub fn is_colored() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
 
+/// Processors this program may use: the default of every `--threads`.
+pub fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// A count with its noun: "1 picture", "2 pictures".
 pub fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
@@ -62,7 +67,7 @@ pub fn progress(steps: usize, unit: &'static str) -> ProgressBar {
     }
 }
 
-/// The same where the number of steps is unknown.
+/// The same where nobody knows how many steps there are.
 pub fn spinner(unit: &'static str) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();

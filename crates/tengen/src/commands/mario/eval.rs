@@ -82,7 +82,7 @@ pub fn run(args: EvalArgs) -> anyhow::Result<ExitCode> {
         first_game: args.first_game,
         rules,
         threads: match args.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            0 => terminal::processors(),
             threads => threads,
         },
     };

@@ -7,7 +7,7 @@ use anyhow::bail;
 use clap::{Args, ValueEnum};
 use mario_player::clock::Clock;
 use mario_player::net_tree::NetSettings;
-use mario_training::{PillSource, SelfPlaySettings, self_play};
+use mario_player::selfplay::{PillSource, SelfPlaySettings, self_play};
 
 use super::{Levels, PlayerArgs};
 use crate::commands::terminal::{self, counted};
@@ -89,7 +89,7 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<ExitCode> {
         seed: args.seed,
     };
     let threads = match args.threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        0 => terminal::processors(),
         threads => threads,
     };
     let stop = interrupt::stop_flag()?;
