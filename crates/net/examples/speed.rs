@@ -1,10 +1,11 @@
 //! Evaluations a second of a stock shape, a file or the safety network, for several batch sizes:
-//! `cargo run --release -p net --example speed -- 5x64 1 1,4,16`.
+//! `cargo run --release -p net --example speed -- 5x64 1 1,4,16`; then seconds and `bf16` if wanted.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use net::bench::{BenchOptions, measure, safety_network};
+use net::kernels::Precision;
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
 use net::plan::{Plan, PlanOptions};
 
@@ -32,6 +33,10 @@ fn main() {
         let batch = batch.parse().unwrap();
         let options = PlanOptions {
             positions_at_once: Some(batch),
+            precision: match arguments.get(5).map(String::as_str) {
+                Some("bf16") => Precision::Bf16,
+                _ => Precision::Full,
+            },
             ..PlanOptions::default()
         };
         let plan = Plan::with_options(&network, options).unwrap();

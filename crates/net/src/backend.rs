@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
 use crate::evaluator::Evaluator;
+use crate::kernels::Precision;
 use crate::network::{Network, ShapeError};
-use crate::plan::Plan;
+use crate::plan::{Plan, PlanOptions};
 use crate::reference::Reference;
 
 /// What runs a network.
@@ -18,6 +19,9 @@ pub enum Backend {
     /// The fast code for this processor.
     #[default]
     Cpu,
+    /// The same with 3x3 convolutions in bf16, for many evaluations that need not be exact; only where the processor
+    /// multiplies bf16 itself.
+    CpuBf16,
 }
 
 /// Why a network cannot be run.
@@ -26,6 +30,9 @@ pub enum OpenError {
     /// Its layers do not fit one another.
     #[error(transparent)]
     Shape(#[from] ShapeError),
+    /// Reduced precision that would only be slower.
+    #[error("bf16 needs a processor with AVX512_BF16, which this one lacks: evaluate in f32")]
+    NoBf16,
     /// A 3x3 convolution on a strip.
     #[error("a board of {height}x{width}: convolutions need at least two rows and two columns")]
     BoardTooSmall {
@@ -42,6 +49,16 @@ impl Backend {
         Ok(match self {
             Self::Reference => Arc::new(Reference::new(network.clone())?),
             Self::Cpu => Arc::new(Plan::new(network)?),
+            Self::CpuBf16 => {
+                let options = PlanOptions {
+                    precision: Precision::Bf16,
+                    ..PlanOptions::default()
+                };
+                if !options.precision.is_fast(options.isa) {
+                    return Err(OpenError::NoBf16);
+                }
+                Arc::new(Plan::with_options(network, options)?)
+            }
         })
     }
 }

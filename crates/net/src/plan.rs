@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::backend::OpenError;
 use crate::evaluator::{EvaluateError, Evaluator, batch_of};
-use crate::kernels::Isa;
+use crate::kernels::{Isa, Precision};
 use crate::network::Network;
 use crate::shape::IoShape;
 
@@ -30,6 +30,8 @@ pub struct PlanOptions {
     pub isa: Isa,
     /// Positions worked on together; `None` lets the shape of the network decide.
     pub positions_at_once: Option<usize>,
+    /// What 3x3 convolutions multiply.
+    pub precision: Precision,
 }
 
 impl Default for PlanOptions {
@@ -37,6 +39,7 @@ impl Default for PlanOptions {
         Self {
             isa: Isa::detect(),
             positions_at_once: None,
+            precision: Precision::Full,
         }
     }
 }
@@ -59,7 +62,7 @@ impl Plan {
     /// The same, with a say in how.
     pub fn with_options(network: &Network, options: PlanOptions) -> Result<Self, OpenError> {
         network.check()?;
-        let program = Program::compile(network)?;
+        let program = Program::compile(network, options.precision)?;
         let positions_at_once = options
             .positions_at_once
             .unwrap_or(program.positions_at_once)

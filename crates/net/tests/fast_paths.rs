@@ -280,6 +280,7 @@ fn check(
             PlanOptions {
                 isa,
                 positions_at_once: Some(at_once),
+                ..PlanOptions::default()
             },
         );
         prop_assert!(error < TOLERANCE, "{isa:?}: error {error:e}");
@@ -350,6 +351,7 @@ fn planes_that_pass_a_block_unchanged_agree_with_the_reference() {
             let options = PlanOptions {
                 isa,
                 positions_at_once: Some(2),
+                ..PlanOptions::default()
             };
             let error = largest_error(&network, &inputs, options);
             assert!(error < TOLERANCE, "seed {seed}, {isa:?}: error {error:e}");

@@ -51,6 +51,7 @@ fn every_kind_agrees_on_every_instruction_set_and_batch() {
                 let options = PlanOptions {
                     isa,
                     positions_at_once: Some(at_once),
+                    ..PlanOptions::default()
                 };
                 let plan = Plan::with_options(&network, options).unwrap();
                 let about = format!("{kind:?} {isa:?} batch {batch} at once {at_once}");

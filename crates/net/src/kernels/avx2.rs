@@ -3,6 +3,9 @@
 use super::lanes::{EXPONENT_BIAS, Job, Lanes, MANTISSA_BITS};
 use std::arch::x86_64::*;
 
+/// The bits of the second of two bf16.
+pub(super) const UPPER_HALF: i32 = 0xffff_0000_u32 as i32;
+
 /// One AVX register. Values are only made inside [`run_avx2`], after the processor was asked.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx2(__m256);
@@ -88,6 +91,22 @@ impl Lanes for Avx2 {
     fn mul_add(self, factor: Self, addend: Self) -> Self {
         // SAFETY: FMA is there, see `Avx2`.
         Self(unsafe { _mm256_fmadd_ps(self.0, factor.0, addend.0) })
+    }
+    #[inline(always)]
+    fn upper(self) -> Self {
+        // SAFETY: AVX is there, see `Avx2`.
+        unsafe {
+            let mask = _mm256_castsi256_ps(_mm256_set1_epi32(UPPER_HALF));
+            Self(_mm256_and_ps(self.0, mask))
+        }
+    }
+    #[inline(always)]
+    fn lower(self) -> Self {
+        // SAFETY: AVX2 is there, see `Avx2`.
+        unsafe {
+            let bits = _mm256_castps_si256(self.0);
+            Self(_mm256_castsi256_ps(_mm256_slli_epi32::<16>(bits)))
+        }
     }
     #[inline(always)]
     fn prefetch(line: *const f32) {

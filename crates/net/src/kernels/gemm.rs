@@ -59,10 +59,33 @@ impl Gemm<'_> {
         self.run_into(isa, BLOCK, false);
     }
 
+    /// The same for inputs and weights of bf16: every number of either holds two of them, so that a block of 16 is one
+    /// of 32 inputs, and a panel's depth counts pairs.
+    pub(crate) fn run_pairs(self, isa: Isa) {
+        if self.check(BLOCK) {
+            isa.run_pairs(CheckedGemm::<true> {
+                gemm: self,
+                output_row: BLOCK,
+                accumulate: false,
+            });
+        }
+    }
+
     /// Writes rows that lie `output_row` apart, or adds to what is there.
     pub(crate) fn run_into(self, isa: Isa, output_row: usize, accumulate: bool) {
+        if self.check(output_row) {
+            isa.run(CheckedGemm::<false> {
+                gemm: self,
+                output_row,
+                accumulate,
+            });
+        }
+    }
+
+    /// Returns whether there is anything to do.
+    fn check(&self, output_row: usize) -> bool {
         if self.rows == 0 {
-            return;
+            return false;
         }
         for (index, panel) in self.panels.iter().enumerate() {
             let last_block = panel.first_block + blocks(panel.depth);
@@ -74,22 +97,18 @@ impl Gemm<'_> {
             let last_row = index * self.output_stride + (self.rows - 1) * output_row;
             assert!(last_row + BLOCK <= self.output.len());
         }
-        isa.run(CheckedGemm {
-            gemm: self,
-            output_row,
-            accumulate,
-        });
+        true
     }
 }
 
 /// A product whose operands are known to be long enough.
-struct CheckedGemm<'a> {
+struct CheckedGemm<'a, const PAIRS: bool> {
     gemm: Gemm<'a>,
     output_row: usize,
     accumulate: bool,
 }
 
-impl Job for CheckedGemm<'_> {
+impl<const PAIRS: bool> Job for CheckedGemm<'_, PAIRS> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let gemm = self.gemm;
@@ -119,11 +138,11 @@ impl Job for CheckedGemm<'_> {
             // its outputs lie within the three slices.
             unsafe {
                 match second {
-                    Some(second) => task.run_pair::<L>(
+                    Some(second) => task.run_two::<L, PAIRS>(
                         gemm.weights[second.offset..].as_ptr(),
                         output.wrapping_add(gemm.output_stride),
                     ),
-                    None => task.run::<L>(),
+                    None => task.run_one::<L, PAIRS>(),
                 }
             }
             index += count;
@@ -156,14 +175,14 @@ impl PanelProduct {
     /// All rows of every block that `depth` inputs reach, the weights and a line for every row of output lie in memory
     /// that may be read or written.
     #[inline(always)]
-    unsafe fn run<L: Lanes>(self) {
+    unsafe fn run_one<L: Lanes, const PAIRS: bool>(self) {
         let (weights, output) = (self.weights, self.output);
         // SAFETY: a panel is one vector of 16 numbers or two of 8.
         unsafe {
             if L::WIDTH == BLOCK {
-                self.strips::<L, 1>([weights], [output]);
+                self.strips::<L, 1, PAIRS>([weights], [output]);
             } else {
-                self.strips::<L, 2>(
+                self.strips::<L, 2, PAIRS>(
                     [weights, weights.wrapping_add(L::WIDTH)],
                     [output, output.wrapping_add(L::WIDTH)],
                 );
@@ -177,15 +196,15 @@ impl PanelProduct {
     ///
     /// As above, for the second panel as well.
     #[inline(always)]
-    unsafe fn run_pair<L: Lanes>(self, weights: *const f32, output: *mut f32) {
+    unsafe fn run_two<L: Lanes, const PAIRS: bool>(self, weights: *const f32, output: *mut f32) {
         assert!(L::WIDTH == BLOCK);
         let (weights, output) = ([self.weights, weights], [self.output, output]);
         // SAFETY: the caller says so.
-        unsafe { self.strips::<L, 2>(weights, output) }
+        unsafe { self.strips::<L, 2, PAIRS>(weights, output) }
     }
 
     #[inline(always)]
-    unsafe fn strips<L: Lanes, const N: usize>(
+    unsafe fn strips<L: Lanes, const N: usize, const PAIRS: bool>(
         self,
         weights: [*const f32; N],
         outputs: [*mut f32; N],
@@ -213,18 +232,18 @@ impl PanelProduct {
             // SAFETY: these rows are among those that the caller speaks of.
             unsafe {
                 match strip_rows {
-                    1 => task.run::<L, 1>(),
-                    2 => task.run::<L, 2>(),
-                    3 => task.run::<L, 3>(),
-                    4 => task.run::<L, 4>(),
-                    5 => task.run::<L, 5>(),
-                    6 => task.run::<L, 6>(),
-                    7 if L::WIDTH == BLOCK => task.run::<L, 7>(),
-                    8 if L::WIDTH == BLOCK => task.run::<L, 8>(),
-                    9 if L::WIDTH == BLOCK => task.run::<L, 9>(),
-                    10 if L::WIDTH == BLOCK => task.run::<L, 10>(),
-                    11 if L::WIDTH == BLOCK => task.run::<L, 11>(),
-                    _ if L::WIDTH == BLOCK => task.run::<L, WIDE_ROWS>(),
+                    1 => task.run::<L, PAIRS, 1>(),
+                    2 => task.run::<L, PAIRS, 2>(),
+                    3 => task.run::<L, PAIRS, 3>(),
+                    4 => task.run::<L, PAIRS, 4>(),
+                    5 => task.run::<L, PAIRS, 5>(),
+                    6 => task.run::<L, PAIRS, 6>(),
+                    7 if L::WIDTH == BLOCK => task.run::<L, PAIRS, 7>(),
+                    8 if L::WIDTH == BLOCK => task.run::<L, PAIRS, 8>(),
+                    9 if L::WIDTH == BLOCK => task.run::<L, PAIRS, 9>(),
+                    10 if L::WIDTH == BLOCK => task.run::<L, PAIRS, 10>(),
+                    11 if L::WIDTH == BLOCK => task.run::<L, PAIRS, 11>(),
+                    _ if L::WIDTH == BLOCK => task.run::<L, PAIRS, WIDE_ROWS>(),
                     _ => unreachable!("a strip has at most {ROWS} rows"),
                 }
             }
@@ -253,7 +272,7 @@ impl<const N: usize> Strip<N> {
     /// `R` rows of every block that `depth` inputs reach, the weights and `R` rows of output lie in memory that may
     /// be read or written.
     #[inline(always)]
-    unsafe fn run<L: Lanes, const R: usize>(self) {
+    unsafe fn run<L: Lanes, const PAIRS: bool, const R: usize>(self) {
         let mut sums = [[L::zero(); N]; R];
         let mut input = self.input;
         let mut weights = self.weights;
@@ -264,7 +283,9 @@ impl<const N: usize> Strip<N> {
             }
             for k in 0..BLOCK {
                 // SAFETY: input `k` of the block and its line of weights exist, see above.
-                unsafe { step(&mut sums, input.add(k), BLOCK, weights, k * BLOCK) };
+                unsafe {
+                    step::<L, PAIRS, R, N>(&mut sums, input.add(k), BLOCK, weights, k * BLOCK)
+                };
             }
             input = input.wrapping_add(self.input_stride);
             weights = weights.map(|weights| weights.wrapping_add(BLOCK * BLOCK));
@@ -272,7 +293,7 @@ impl<const N: usize> Strip<N> {
         }
         for k in 0..self.depth % BLOCK {
             // SAFETY: input `k` of the block and its line of weights exist, see above.
-            unsafe { step(&mut sums, input.add(k), BLOCK, weights, k * BLOCK) };
+            unsafe { step::<L, PAIRS, R, N>(&mut sums, input.add(k), BLOCK, weights, k * BLOCK) };
         }
         // SAFETY: `R` rows of output may be written.
         unsafe { keep(&sums, self.outputs, self.output_stride, self.accumulate) };
@@ -285,7 +306,7 @@ impl<const N: usize> Strip<N> {
 ///
 /// A number can be read at `input` and at `R - 1` strides from it, a vector at `line` numbers from each of `weights`.
 #[inline(always)]
-unsafe fn step<L: Lanes, const R: usize, const N: usize>(
+unsafe fn step<L: Lanes, const PAIRS: bool, const R: usize, const N: usize>(
     sums: &mut [[L; N]; R],
     input: *const f32,
     row_stride: usize,
@@ -301,7 +322,11 @@ unsafe fn step<L: Lanes, const R: usize, const N: usize>(
         for (row, sums) in sums.iter_mut().enumerate() {
             let number = L::splat(*input.add(row * row_stride));
             for (sum, &numbers) in sums.iter_mut().zip(&lines) {
-                *sum = number.mul_add(numbers, *sum);
+                *sum = if PAIRS {
+                    sum.dot_pairs(number, numbers)
+                } else {
+                    number.mul_add(numbers, *sum)
+                };
             }
         }
     }
@@ -443,7 +468,7 @@ impl Strided<'_> {
         let mut left = self.left.as_ptr().wrapping_add(row * self.row_stride);
         for k in 0..self.depth {
             // SAFETY: element `k` of these rows and line `k` of the panels exist, as the caller has checked.
-            unsafe { step(&mut sums, left, self.row_stride, right, k * BLOCK) };
+            unsafe { step::<L, false, R, N>(&mut sums, left, self.row_stride, right, k * BLOCK) };
             left = left.wrapping_add(self.depth_stride);
         }
         // SAFETY: as above, for the sums of these rows.

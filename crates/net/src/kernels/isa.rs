@@ -17,6 +17,32 @@ pub enum Isa {
     Avx512,
 }
 
+/// The precision of the numbers that 3x3 convolutions multiply; sums are f32 always.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Precision {
+    /// f32: the result is exact to about six digits.
+    #[default]
+    Full,
+    /// bf16, eight bits of mantissa: much faster where [`is_fast`](Self::is_fast) says so, elsewhere slower.
+    Bf16,
+}
+
+impl Precision {
+    /// Whether `isa` multiplies this precision at full speed on this processor.
+    pub fn is_fast(self, isa: Isa) -> bool {
+        match self {
+            Self::Full => true,
+            #[cfg(target_arch = "x86_64")]
+            Self::Bf16 => isa == Isa::Avx512 && super::avx512::multiplies_bf16(),
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Bf16 => {
+                let _ = isa;
+                false
+            }
+        }
+    }
+}
+
 /// An instruction set that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum IsaError {

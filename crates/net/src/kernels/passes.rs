@@ -28,10 +28,11 @@ impl Place<'_> {
 
     /// Makes sure that the points of all tiles lie within `numbers`, which start with the block of the plane.
     #[inline(always)]
-    fn check(&self, numbers: &[f32]) {
-        let block = self.tiling.tiles.len() * self.batch * BLOCK;
+    fn check(&self, numbers: &[f32], pairs: bool) {
+        let last_tile = (self.tiling.tiles.len() * self.batch - 1) * BLOCK;
         let last_point = (self.tiling.points() - 1) * self.layout.point_stride;
-        assert!(self.board < self.batch && numbers.len() >= last_point + block);
+        let line = if pairs { BLOCK / 2 } else { BLOCK };
+        assert!(self.board < self.batch && numbers.len() >= last_point + last_tile + line);
     }
 }
 
@@ -76,25 +77,27 @@ macro_rules! with_tile_and {
     };
 }
 
-/// From the cells of a bordered plane to points. `tiles` starts with the block of the plane.
+/// From the cells of a bordered plane to points. `tiles` starts with the block of the plane. With `PAIRS` the points are
+/// rounded to bf16, and a block shares its 16 numbers a tile with another one.
 #[inline(always)]
-pub(crate) fn enter<L: Lanes>(
+pub(crate) fn enter<L: Lanes, const PAIRS: bool>(
     place: Place<'_>,
     plane: &[f32],
     tiles: &mut [f32],
     scratch: &mut Scratch,
 ) {
     let planes = PlaneLayout::new(place.tiling.height, place.tiling.width);
-    place.check(tiles);
+    place.check(tiles, PAIRS);
     assert!(plane.len() >= planes.plane_len);
     let scratch = scratch.0.as_mut_ptr();
     let (point_row, point_stride) = (place.point_row(), place.layout.point_stride);
     for tile in &place.tiling.tiles {
         let at = place.tiling.place(tile, place.board, place.batch) * BLOCK;
         for half in (0..BLOCK).step_by(L::WIDTH) {
+            let offset = if PAIRS { half / 2 } else { half };
             let corner = tile.row * planes.row_stride + tile.column * BLOCK;
             let from = plane.as_ptr().wrapping_add(corner + half);
-            let to = tiles.as_mut_ptr().wrapping_add(at + half);
+            let to = tiles.as_mut_ptr().wrapping_add(at + offset);
             let (rows, columns) = (tile.down.points(), tile.across.points());
             // SAFETY: a tile and the ring round it lie within the plane and its border; the places of its points
             // lie within `tiles`; the scratch holds the largest tile.
@@ -116,7 +119,8 @@ pub(crate) fn enter<L: Lanes>(
                     rows,
                     to,
                     point_row,
-                    point_stride
+                    point_stride,
+                    PAIRS
                 );
             }
         }
@@ -149,12 +153,18 @@ unsafe fn enter_across<L: Lanes, T: Tile>(
     to: *mut f32,
     point_row: usize,
     point_stride: usize,
+    pairs: bool,
 ) {
     for row in 0..rows {
         // SAFETY: the scratch holds MAX_POINTS rows of MAX_POINTS; the caller's tiles have a place for every point.
         unsafe {
             let cells = load_points::<L, T>(scratch.add(row * ROW), COLUMN);
-            store_points::<L, T>(T::input(cells), to.add(row * point_row), point_stride);
+            let (points, to) = (T::input(cells), to.add(row * point_row));
+            if pairs {
+                round_points::<L, T>(points, to, point_stride);
+            } else {
+                store_points::<L, T>(points, to, point_stride);
+            }
         }
     }
 }
@@ -186,7 +196,7 @@ pub(crate) unsafe fn leave<L: Lanes, C: Cells<L>>(
     cells: &mut [C; HALVES],
     scratch: &mut Scratch,
 ) {
-    place.check(products);
+    place.check(products, false);
     let scratch = scratch.0.as_mut_ptr();
     let (point_row, point_stride) = (place.point_row(), place.layout.point_stride);
     for tile in &place.tiling.tiles {
@@ -312,7 +322,7 @@ pub(crate) fn enter_gradient<L: Lanes>(
     scratch: &mut Scratch,
 ) {
     let row_stride = place.tiling.width * BLOCK;
-    place.check(tiles);
+    place.check(tiles, false);
     assert!(plane.len() >= place.tiling.height * row_stride);
     let scratch = scratch.0.as_mut_ptr();
     let (point_row, point_stride) = (place.point_row(), place.layout.point_stride);
@@ -400,7 +410,7 @@ pub(crate) fn leave_gradient<L: Lanes>(
     scratch: &mut Scratch,
 ) {
     let planes = PlaneLayout::new(place.tiling.height, place.tiling.width);
-    place.check(tiles);
+    place.check(tiles, false);
     assert!(plane.len() >= planes.plane_len);
     let scratch = scratch.0.as_mut_ptr();
     let (point_row, point_stride) = (place.point_row(), place.layout.point_stride);
@@ -500,6 +510,17 @@ unsafe fn store_points<L: Lanes, T: Tile>(points: [L; MAX_POINTS], to: *mut f32,
     for (index, point) in points.into_iter().enumerate().take(T::POINTS) {
         // SAFETY: the caller says so.
         unsafe { point.store(to.add(index * stride)) };
+    }
+}
+
+/// # Safety
+///
+/// Half a vector can be written at `to` and at `T::POINTS - 1` strides from it.
+#[inline(always)]
+unsafe fn round_points<L: Lanes, T: Tile>(points: [L; MAX_POINTS], to: *mut f32, stride: usize) {
+    for (index, point) in points.into_iter().enumerate().take(T::POINTS) {
+        // SAFETY: the caller says so.
+        unsafe { point.store_rounded(to.add(index * stride)) };
     }
 }
 

@@ -14,12 +14,12 @@ struct Axis {
 }
 
 impl Axis {
-    /// The fewest tiles, as equal as possible; `None` below 2 cells.
-    fn new(cells: usize) -> Option<Self> {
+    /// The fewest tiles of at most so many cells, as equal as possible; `None` below 2 cells.
+    fn new(cells: usize, most: usize) -> Option<Self> {
         if cells < 2 {
             return None;
         }
-        let tiles = cells.div_ceil(MAX_OUT);
+        let tiles = cells.div_ceil(most);
         let larger = cells % tiles;
         let small = cells / tiles;
         let large = if larger > 0 { small + 1 } else { small };
@@ -90,7 +90,12 @@ pub(crate) struct Tiling {
 impl Tiling {
     /// `None` when a side is shorter than 2.
     pub(crate) fn new(height: usize, width: usize) -> Option<Self> {
-        let (down, across) = (Axis::new(height)?, Axis::new(width)?);
+        Self::with_tiles_up_to(MAX_OUT, height, width)
+    }
+
+    /// The same with tiles of at most `most` cells a side, which is 4 or 5: smaller tiles round less.
+    pub(crate) fn with_tiles_up_to(most: usize, height: usize, width: usize) -> Option<Self> {
+        let (down, across) = (Axis::new(height, most)?, Axis::new(width, most)?);
         let mut tiles = Vec::new();
         let mut class_sizes = [0; CLASSES];
         let mut row = 0;

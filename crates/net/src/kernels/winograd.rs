@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::activation::Act;
 use super::gemm::{Gemm, Panel};
 use super::isa::Isa;
-use super::lanes::{Job, Lanes};
+use super::lanes::{Job, Lanes, bf16_bits};
 use super::layout::{PlaneLayout, TileLayout};
 use super::memory::Buffer;
 use super::passes::{self, Cells, HALVES, Place, Scratch};
@@ -22,6 +22,8 @@ pub(crate) struct Conv3 {
     /// Weights of one point.
     point_len: usize,
     weights: Buffer,
+    /// Inputs and weights are bf16, two in each number.
+    pub(crate) pairs: bool,
     /// One per output, padded with zeros to whole blocks.
     pub(crate) bias: Buffer,
     pub(crate) in_blocks: usize,
@@ -55,6 +57,7 @@ impl Conv3 {
             panels,
             point_len,
             weights,
+            pairs: false,
             bias,
             in_blocks,
             out_blocks: blocks(outputs),
@@ -63,17 +66,62 @@ impl Conv3 {
         }
     }
 
+    /// Rounds transformed weights to bf16, and tiles from now on; sums stay f32.
+    pub(crate) fn round(&mut self) {
+        let mut point_len = 0;
+        let panels: Vec<Panel> = self
+            .panels
+            .iter()
+            .map(|panel| {
+                let first_block = panel.first_block / 2;
+                let skipped = (panel.first_block - 2 * first_block) * BLOCK;
+                let pairs = Panel {
+                    first_block,
+                    depth: (skipped + panel.depth).div_ceil(2),
+                    offset: point_len,
+                };
+                point_len += pairs.len();
+                pairs
+            })
+            .collect();
+        let points = self.tiling.points();
+        let mut weights = Buffer::on_small_pages(points * point_len);
+        for point in 0..points {
+            let from = &self.weights[point * self.point_len..];
+            let to = &mut weights[point * point_len..];
+            for (old, new) in self.panels.iter().zip(&panels) {
+                let skipped = (old.first_block - 2 * new.first_block) * BLOCK;
+                let weight = |input: usize, lane: usize| match input.checked_sub(skipped) {
+                    Some(line) if line < old.depth => from[old.offset + line * BLOCK + lane],
+                    _ => 0.0,
+                };
+                for pair in 0..new.depth {
+                    for lane in 0..BLOCK {
+                        let [first, second] =
+                            [2 * pair, 2 * pair + 1].map(|input| bf16_bits(weight(input, lane)));
+                        let bits = u32::from(second) << 16 | u32::from(first);
+                        to[new.offset + pair * BLOCK + lane] = f32::from_bits(bits);
+                    }
+                }
+            }
+        }
+        self.panels = panels;
+        self.point_len = point_len;
+        self.weights = weights;
+        self.pairs = true;
+    }
+
     /// Multiplies the transformed tiles of `batch` boards with the weights, point by point.
     pub(crate) fn multiply(&self, isa: Isa, batch: usize, tiles: &[f32], products: &mut [f32]) {
         if self.uses.fetch_add(1, Ordering::Relaxed) == self.settles_after {
             self.weights.move_to_huge_pages();
         }
-        let input = TileLayout::new(&self.tiling, self.in_blocks, batch);
+        let input = TileLayout::new(&self.tiling, tile_blocks(self.in_blocks, self.pairs), batch);
         let output = TileLayout::new(&self.tiling, self.out_blocks, batch);
         for point in 0..self.tiling.points() {
             let places = self.tiling.places_at(point, batch);
             let first = places.start * BLOCK;
-            Gemm {
+            let product = Gemm {
                 input: &tiles[point * input.point_stride + first..(point + 1) * input.point_stride],
                 input_stride: input.block_stride,
                 output: &mut products
@@ -82,9 +130,28 @@ impl Conv3 {
                 rows: places.len(),
                 panels: &self.panels,
                 weights: &self.weights[point * self.point_len..],
+            };
+            if self.pairs {
+                product.run_pairs(isa);
+            } else {
+                product.run(isa);
             }
-            .run(isa);
         }
+    }
+}
+
+/// Blocks of transformed tiles that so many blocks of planes become.
+fn tile_blocks(blocks: usize, pairs: bool) -> usize {
+    if pairs { blocks.div_ceil(2) } else { blocks }
+}
+
+/// Where the tiles of a block start.
+#[inline(always)]
+fn tile_start(block: usize, pairs: bool, layout: TileLayout) -> usize {
+    if pairs {
+        block / 2 * layout.block_stride + block % 2 * (BLOCK / 2)
+    } else {
+        block * layout.block_stride
     }
 }
 
@@ -97,6 +164,8 @@ pub(crate) struct Scatter<'a> {
     pub(crate) plane_blocks: usize,
     pub(crate) planes: &'a [f32],
     pub(crate) tiles: &'a mut [f32],
+    /// Rounded to bf16.
+    pub(crate) pairs: bool,
 }
 
 impl Scatter<'_> {
@@ -104,11 +173,14 @@ impl Scatter<'_> {
         let layout = PlaneLayout::new(self.tiling.height, self.tiling.width);
         assert!(self.blocks <= self.plane_blocks);
         assert!(self.planes.len() >= self.batch * self.plane_blocks * layout.plane_len);
-        assert!(
-            self.tiles.len()
-                >= TileLayout::new(self.tiling, self.blocks, self.batch).len(self.tiling)
-        );
-        isa.run(self);
+        let blocks = tile_blocks(self.blocks, self.pairs);
+        let tiles = TileLayout::new(self.tiling, blocks, self.batch);
+        assert!(self.tiles.len() >= tiles.len(self.tiling));
+        if self.pairs {
+            isa.run_pairs(self);
+        } else {
+            isa.run(self);
+        }
     }
 }
 
@@ -116,20 +188,25 @@ impl Job for Scatter<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let plane_len = PlaneLayout::new(self.tiling.height, self.tiling.width).plane_len;
-        let layout = TileLayout::new(self.tiling, self.blocks, self.batch);
+        let blocks = tile_blocks(self.blocks, self.pairs);
+        let layout = TileLayout::new(self.tiling, blocks, self.batch);
         let mut scratch = Scratch::new();
         for board in 0..self.batch {
             for block in 0..self.blocks {
                 let index = (board * self.plane_blocks + block) * plane_len;
                 let plane = &self.planes[index..][..plane_len];
-                let tiles = &mut self.tiles[block * layout.block_stride..];
+                let tiles = &mut self.tiles[tile_start(block, self.pairs, layout)..];
                 let place = Place {
                     tiling: self.tiling,
                     batch: self.batch,
                     board,
                     layout,
                 };
-                passes::enter::<L>(place, plane, tiles, &mut scratch);
+                if self.pairs {
+                    passes::enter::<L, true>(place, plane, tiles, &mut scratch);
+                } else {
+                    passes::enter::<L, false>(place, plane, tiles, &mut scratch);
+                }
             }
         }
     }
@@ -166,6 +243,8 @@ pub(crate) struct NextTiles<'a> {
     /// How many blocks it reads, of those that are written.
     pub(crate) blocks: usize,
     pub(crate) tiles: &'a mut [f32],
+    /// Rounded to bf16.
+    pub(crate) pairs: bool,
 }
 
 impl Gather<'_> {
@@ -181,13 +260,18 @@ impl Gather<'_> {
         assert!(self.products.len() >= tiles(self.blocks));
         assert!(self.planes.len() >= planes * plane_len);
         if let Some(next) = &self.next {
-            assert!(next.blocks <= self.blocks && next.tiles.len() >= tiles(next.blocks));
+            let needed = tiles(tile_blocks(next.blocks, next.pairs));
+            assert!(next.blocks <= self.blocks && next.tiles.len() >= needed);
         }
         assert!(self.bias.len() >= self.blocks * BLOCK);
         if let Skip::Planes(skip) = &self.skip {
             assert!(skip.len() >= self.batch * self.plane_blocks * plane_len);
         }
-        isa.run(self);
+        if self.next.as_ref().is_some_and(|next| next.pairs) {
+            isa.run_pairs(self);
+        } else {
+            isa.run(self);
+        }
     }
 }
 
@@ -231,10 +315,15 @@ impl Job for Gather<'_> {
                 if let Some(next) = &mut self.next
                     && block < next.blocks
                 {
-                    let layout = TileLayout::new(self.tiling, next.blocks, self.batch);
-                    let tiles = &mut next.tiles[block * layout.block_stride..];
+                    let blocks = tile_blocks(next.blocks, next.pairs);
+                    let layout = TileLayout::new(self.tiling, blocks, self.batch);
+                    let tiles = &mut next.tiles[tile_start(block, next.pairs, layout)..];
                     let place = Place { layout, ..place };
-                    passes::enter::<L>(place, plane, tiles, &mut scratch);
+                    if next.pairs {
+                        passes::enter::<L, true>(place, plane, tiles, &mut scratch);
+                    } else {
+                        passes::enter::<L, false>(place, plane, tiles, &mut scratch);
+                    }
                 }
             }
         }

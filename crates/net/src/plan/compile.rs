@@ -14,7 +14,7 @@ use crate::kernels::attention::{AttentionShape, Turns};
 use crate::kernels::pointwise::Grid;
 use crate::kernels::tiling::Tiling;
 use crate::kernels::weights::row_of;
-use crate::kernels::{BLOCK, blocks};
+use crate::kernels::{BLOCK, Precision, blocks};
 use crate::network::{Activation, Attention, Conv, Dense, Layer, Network, Scale};
 use crate::shape::PlaneShape;
 
@@ -24,6 +24,9 @@ const ROWS_AT_ONCE: usize = 96;
 
 /// Calls before the weights of the first layer move to huge pages: a network that is only looked at never pays.
 const USES_BEFORE_SETTLING: u32 = 8;
+
+/// Cells of a tile along one side in bf16: with 5 the transforms would magnify its rounding tenfold.
+const BF16_TILES: usize = 4;
 
 /// A network as steps over numbered pieces of memory.
 pub(super) struct Program {
@@ -94,8 +97,13 @@ struct Join {
 }
 
 impl Program {
-    pub(super) fn compile(network: &Network) -> Result<Self, OpenError> {
-        let tiling = Tiling::new(network.input.height, network.input.width).map(Arc::new);
+    pub(super) fn compile(network: &Network, precision: Precision) -> Result<Self, OpenError> {
+        let (height, width) = (network.input.height, network.input.width);
+        let tiling = match precision {
+            Precision::Full => Tiling::new(height, width),
+            Precision::Bf16 => Tiling::with_tiles_up_to(BF16_TILES, height, width),
+        }
+        .map(Arc::new);
         let mut compiler = Compiler {
             board: network.input,
             tiling: tiling.clone(),
@@ -133,7 +141,7 @@ impl Program {
         let mut steps: Vec<Step> = compiler
             .drafts
             .into_par_iter()
-            .map(|draft| draft.pack(tiling.as_ref()))
+            .map(|draft| draft.pack(tiling.as_ref()).rounded(precision))
             .collect();
         join_convolutions(&mut steps);
         for (settles_after, step) in (USES_BEFORE_SETTLING..).zip(&mut steps) {

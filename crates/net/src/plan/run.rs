@@ -222,6 +222,7 @@ impl Program {
                 plane_blocks: self.plane_blocks[*from],
                 planes,
                 tiles,
+                pairs: conv.pairs,
             }
             .run(isa);
         }
@@ -245,6 +246,7 @@ impl Program {
             next: next_blocks.map(|blocks| NextTiles {
                 blocks,
                 tiles: &mut work.tiles,
+                pairs: conv.pairs,
             }),
         }
         .run(isa);

@@ -1,6 +1,7 @@
 //! The steps of a program, and which of them go together.
 
 use super::pack::{Affine, Matrix};
+use crate::kernels::Precision;
 use crate::kernels::activation::Act;
 use crate::kernels::attention::{AttentionShape, Turns};
 use crate::kernels::memory::Buffer;
@@ -180,6 +181,16 @@ pub(super) fn join_convolutions(steps: &mut [Step]) {
 }
 
 impl Step {
+    /// The same step with what it multiplies rounded, if it is a 3x3 convolution.
+    pub(super) fn rounded(mut self, precision: Precision) -> Self {
+        if let Self::Conv3 { conv, .. } = &mut self
+            && precision == Precision::Bf16
+        {
+            conv.round();
+        }
+        self
+    }
+
     fn reads_planes(&self, piece: usize) -> bool {
         match self {
             Self::Conv3 { from, skip, .. } | Self::Conv1 { from, skip, .. } => {

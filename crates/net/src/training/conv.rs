@@ -21,7 +21,7 @@ use crate::kernels::{BLOCK, Isa, blocks};
 
 /// Tiles transformed together: enough to reuse the weights, few enough to stay in the second-level cache. Measured best
 /// on boards of 9x9 and 19x19.
-const TILES_AT_ONCE: usize = 48;
+const TILES_AT_ONCE: usize = 64;
 
 /// The size of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -419,7 +419,7 @@ impl Job for Enter<'_, '_> {
                     layout,
                 };
                 let tiles = &mut self.tiles[block * layout.block_stride..];
-                passes::enter::<L>(place, self.plane, tiles, &mut scratch);
+                passes::enter::<L, false>(place, self.plane, tiles, &mut scratch);
             }
         }
     }

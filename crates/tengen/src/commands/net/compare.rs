@@ -31,6 +31,9 @@ pub struct Args {
     /// Run the second network by the reference evaluator.
     #[arg(long)]
     reference: bool,
+    /// Run the first network with 3x3 convolutions in bf16: the same file twice then says what that costs.
+    #[arg(long)]
+    bf16: bool,
     /// The largest difference that still counts as the same.
     #[arg(long)]
     tolerance: Option<f64>,
@@ -40,7 +43,12 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let first = Backend::Cpu.open(&load(&args.a)?)?;
+    let backend = if args.bf16 {
+        Backend::CpuBf16
+    } else {
+        Backend::Cpu
+    };
+    let first = backend.open(&load(&args.a)?)?;
     let other = if args.reference {
         Backend::Reference
     } else {
