@@ -16,10 +16,6 @@ macro_rules! println {
     ($($argument:tt)*) => { $crate::output::line(format_args!($($argument)*)) };
 }
 
-macro_rules! print {
-    ($($argument:tt)*) => { $crate::output::text(format_args!($($argument)*)) };
-}
-
 macro_rules! eprintln {
     () => { $crate::output::error_line(format_args!("")) };
     ($($argument:tt)*) => { $crate::output::error_line(format_args!($($argument)*)) };

@@ -26,16 +26,15 @@ fn stderr(output: &Output) -> String {
 }
 
 /// Every kind of bad problem: its name, the file, and a word of the sentence about it.
-fn bad_problems() -> [(&'static str, String, &'static str); 6] {
+fn bad_problems() -> [(&'static str, String, &'static str); 5] {
     [
-        ("no-target", PROBLEM.replace("MA[af]", ""), "no target"),
         (
             "empty-target",
             PROBLEM.replace("MA[af]", "MA[aa]"),
             "empty point",
         ),
         ("no-wall", "(;SZ[7]AW[cc]MA[cc])".to_owned(), "no safe wall"),
-        ("several", format!("{PROBLEM}{PROBLEM}"), "2 games"),
+        ("one-colour", "(;SZ[7]AW[cc])".to_owned(), "one colour only"),
         ("broken", "(;SZ[7]AB[aa".to_owned(), "broken"),
         ("too-large", "(;SZ[25]AW[cc]MA[cc])".to_owned(), "25x25"),
     ]
@@ -75,6 +74,74 @@ fn bad_problems_get_one_sentence_each_and_the_batch_goes_on() {
 }
 
 #[test]
+fn a_collection_gives_a_table_goes_on_after_bad_ones_and_resumes() {
+    let folder = tempfile::tempdir().unwrap();
+    let unmarked = PROBLEM.replace("MA[af]", "");
+    let book = format!("{PROBLEM}\n(;SZ[7]AW[cc]MA[cc])\n{unmarked}\n");
+    fs::write(folder.path().join("book.sgf"), book).unwrap();
+    let solve = || {
+        tengen(
+            &["solve", "book.sgf", "--out", "answers.jsonl"],
+            folder.path(),
+        )
+    };
+    let output = solve();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("game 2: no safe wall"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(
+        stderr(&output).contains("White at"),
+        "what was assumed is said"
+    );
+    let table = stdout(&output);
+    let rows: Vec<&str> = table
+        .lines()
+        .filter(|row| row.contains("tacker |"))
+        .collect();
+    assert_eq!(rows.len(), 2, "{table}");
+    assert!(
+        rows.iter().all(|row| row.contains("unsafe | B1")),
+        "{table}"
+    );
+    // An answer that was cut off is asked for again, the others are not.
+    let file = folder.path().join("answers.jsonl");
+    let answers = fs::read_to_string(&file).unwrap();
+    fs::write(&file, &answers[..answers.len() - 5]).unwrap();
+    assert!(stderr(&solve()).contains("3 questions answered before"));
+    let lines = |text: &str| text.lines().count();
+    assert_eq!(lines(&fs::read_to_string(&file).unwrap()), lines(&answers));
+}
+
+#[test]
+fn the_group_can_be_named_and_an_answer_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let unmarked = PROBLEM.replace("MA[af]", "");
+    fs::write(folder.path().join("three.sgf"), unmarked).unwrap();
+    let arguments = ["solve", "three.sgf", "--target", "A2", "--explain"];
+    let output = tengen(&arguments, folder.path());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    for words in [
+        "attacker first: unsafe, black B1",
+        "the only solution: B1",
+        "A1 fails to",
+        "hint 4: Black plays B1.",
+        "difficulty: trivial",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    // The same group as if in a game, its wall seen as stones that get away.
+    let in_game = tengen(&["solve", "three.sgf", "--at", "A2"], folder.path());
+    assert!(stdout(&in_game).contains("attacker first: unsafe, black B1"));
+    let off = tengen(&["solve", "three.sgf", "--at", "T2"], folder.path());
+    assert_eq!(off.status.code(), Some(2));
+    assert_eq!(stderr(&off).lines().count(), 1, "{}", stderr(&off));
+}
+
+#[test]
 fn one_bad_problem_alone_is_refused_in_one_sentence() {
     for (name, text, word) in bad_problems() {
         let folder = tempfile::tempdir().unwrap();
@@ -89,10 +156,10 @@ fn one_bad_problem_alone_is_refused_in_one_sentence() {
 #[test]
 fn commands_that_take_collections_pass_over_bad_games() {
     let folder = tempfile::tempdir().unwrap();
-    let bad: Vec<_> = bad_problems()
-        .into_iter()
-        .filter(|(name, ..)| *name != "several")
-        .collect();
+    let mut bad = bad_problems().to_vec();
+    // These want a mark, where `solve` infers the group.
+    bad.retain(|(name, ..)| *name != "one-colour");
+    bad.push(("no-target", PROBLEM.replace("MA[af]", ""), "no target"));
     for (name, text, _) in &bad {
         fs::write(folder.path().join(format!("{name}.sgf")), text).unwrap();
     }

@@ -12,12 +12,13 @@ fn main() {
     let mut arguments = std::env::args().skip(1).filter_map(|a| a.parse().ok());
     let wanted = arguments.next().unwrap_or(100_000);
     let seed = arguments.next().unwrap_or(1);
-    for ko in Ko::NAMED {
+    for (ko, lazy) in Ko::NAMED.iter().flat_map(|&ko| [(ko, false), (ko, true)]) {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed as u64);
         let (mut problems, mut situations, mut safe, mut wrong) = (0, 0, 0, 0);
         while situations < wanted {
             let problem = random_problem(&mut rng);
-            if let Some(found) = compare(&problem, ko, MOST_SITUATIONS_A_PROBLEM, TABLE_BYTES) {
+            if let Some(found) = compare(&problem, ko, MOST_SITUATIONS_A_PROBLEM, TABLE_BYTES, lazy)
+            {
                 problems += 1;
                 situations += found.situations;
                 safe += found.safe;
@@ -28,7 +29,8 @@ fn main() {
             }
         }
         println!(
-            "ko master {ko}: {problems} problems, {situations} situations, {safe} safe, {wrong} judged differently"
+            "ko master {ko}{}: {problems} problems, {situations} situations, {safe} safe, {wrong} judged differently",
+            if lazy { ", near moves first" } else { "" }
         );
         if wrong > 0 {
             std::process::exit(1);

@@ -55,10 +55,13 @@ pub use network::{
     compress, compress_rows, example, features, middle, place_in_window, publish, tfrecord,
 };
 pub use problem::{
-    Goal, Ko, LabelledPosition, Problem, ProblemError, ProblemRecord, RecordError, Side, Threats,
-    UnknownKo, canonical_name, labelled_positions, labelled_tree, problem_of, problem_tree,
-    proof_tree, read_problem,
+    Goal, Hints, InferError, Inferred, Ko, LabelledPosition, MAX_SIDE, Problem, ProblemError,
+    ProblemRecord, RecordError, Side, Threats, UnknownKo, canonical_name, infer,
+    labelled_positions, labelled_tree, problem_of, problem_tree, proof_tree, read_problem,
+    setup_board,
 };
 pub use solver::{
-    Flaw, Guide, Limits, Plan, Proof, ProofError, Solution, Solver, Status, Verdict, verify,
+    Certainty, Difficulty, Explanation, Fate, Flaw, GroupFate, Guide, Limits, MOST_THREATS,
+    MapSettings, Plan, Proof, ProofError, Refutation, Solution, Solver, Status, Verdict, explain,
+    map, thread_time, verify,
 };

@@ -118,20 +118,25 @@ pub fn grow_tree(problem: &Problem, name: &str, reach: &Reach, limits: &Limits) 
     tree
 }
 
-/// Plays out every node of a tree but the root: one labelled position a node and starting side.
+/// Plays out every node of a tree but the root: one labelled position a node and starting side. A
+/// tree of the root alone gives the root's.
 pub fn expand_tree(tree: &Tree, first: &[Side]) -> Result<Vec<LabelledPosition>, TreeError> {
     let record = problem_of(tree)?;
     let source = record.name.clone().unwrap_or_default();
     let mut boards: Vec<Option<Board>> = vec![None; tree.nodes().len()];
     boards[0] = Some(record.problem.board().clone());
     let mut positions = Vec::new();
-    for node in tree.nodes().skip(1) {
+    // The root of a generated problem has the same answers as all others, which teaches nothing.
+    let is_alone = tree.nodes().len() == 1;
+    for node in tree.nodes().skip(usize::from(!is_alone)) {
         let fail = |what| TreeError::Node {
             node: node.index(),
             what,
         };
-        let parent = tree.parent(node).and_then(|p| boards[p.index()].clone());
-        let mut board = parent.ok_or_else(|| fail("has no position before it"))?;
+        let before = tree.parent(node).unwrap_or(node);
+        let mut board = boards[before.index()]
+            .clone()
+            .ok_or_else(|| fail("has no position before it"))?;
         let moves = tree.moves(node).map_err(RecordError::from)?;
         for (color, mv) in moves {
             match mv {

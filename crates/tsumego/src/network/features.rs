@@ -190,7 +190,8 @@ pub struct Planes {
     pub side: usize,
     /// Values in the order y from the top, x, plane.
     pub values: Vec<i64>,
-    /// Every stone of the target, as x and y from the top left, ring not counted.
+    /// Every stone of the target, as x and y from the top left, ring not counted; the marked one
+    /// first.
     pub target: Vec<(usize, usize)>,
 }
 
@@ -265,7 +266,12 @@ pub fn features(problem: &Problem, first: Side, set: FeatureSet) -> Planes {
             .map(|p| (p.x(), top - p.y()))
             .collect(),
     };
-    planes.target.sort_unstable_by_key(|&(x, y)| (y, x));
+    // The marked stone comes first: windows on the original's planes are centred on it.
+    let marked = problem.target()[0];
+    let marked = (marked.x(), top - marked.y());
+    planes
+        .target
+        .sort_unstable_by_key(|&(x, y)| ((x, y) != marked, y, x));
     if set.ring() == 1 {
         for y in 0..side {
             for x in 0..side {

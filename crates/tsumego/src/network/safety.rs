@@ -23,6 +23,9 @@ const SAFE_OUTPUTS: [&str; 2] = ["safe", "value"];
 /// Symmetries of a window.
 const SYMMETRIES: usize = 8;
 
+/// The chance where a network cannot tell.
+const NO_OPINION: f32 = 0.5;
+
 /// Why a network cannot judge safety.
 #[derive(Debug, Error)]
 pub enum SafetyError {
@@ -124,36 +127,48 @@ impl SafetyNet {
     /// The chance that the target is safe. With `average`, over all symmetries (and, for networks
     /// that look from one stone of the target, over its stones); without, after one look.
     pub fn chance_of_life(&self, problem: &Problem, first: Side, average: bool) -> f32 {
-        let planes = features(problem, first, self.set);
-        let looks = self.looks(problem, &planes, average);
+        self.chances_of_life(&[(problem, first)], average)[0]
+    }
+
+    /// The chances of several problems, each with the side that starts, in one batch.
+    pub fn chances_of_life(&self, questions: &[(&Problem, Side)], average: bool) -> Vec<f32> {
         let shape = self.evaluator.shape();
-        let mut input = Vec::with_capacity(looks.len() * shape.input_len());
-        for &(centre, symmetry) in &looks {
-            input.extend(planes.window(centre, self.window, symmetry));
+        let mut input = Vec::new();
+        let mut asked: Vec<(Planes, Vec<(Cell, usize)>)> = Vec::with_capacity(questions.len());
+        for &(problem, first) in questions {
+            let planes = features(problem, first, self.set);
+            let looks = self.looks(&planes, average);
+            for &(centre, symmetry) in &looks {
+                input.extend(planes.window(centre, self.window, symmetry));
+            }
+            asked.push((planes, looks));
         }
         let width = shape.output_len();
-        let mut outputs = vec![0.0; looks.len() * width];
+        let mut outputs = vec![0.0; input.len() / shape.input_len() * width];
         self.evaluator
             .evaluate(&input, &mut outputs)
             .expect("evaluation on the CPU does not fail");
-        let chances = outputs.chunks(width).zip(&looks);
-        let sum: f32 = chances
-            .map(|(output, &look)| self.chance_in(&output[self.safe.clone()], &planes, look))
-            .sum();
-        sum / looks.len() as f32
+        let mut outputs = outputs.chunks(width);
+        asked
+            .iter()
+            .map(|(planes, looks)| {
+                let sum: f32 = looks
+                    .iter()
+                    .zip(outputs.by_ref())
+                    .map(|(&look, output)| self.chance_in(&output[self.safe.clone()], planes, look))
+                    .sum();
+                sum / looks.len() as f32
+            })
+            .collect()
     }
 
     /// Centres and symmetries of the windows to look through.
-    fn looks(&self, problem: &Problem, planes: &Planes, average: bool) -> Vec<(Cell, usize)> {
+    fn looks(&self, planes: &Planes, average: bool) -> Vec<(Cell, usize)> {
         let symmetries = 0..if average { SYMMETRIES } else { 1 };
         let centres = match self.set {
             FeatureSet::Tengen => vec![planes.centre(self.window)],
             _ if average => planes.target.clone(),
-            _ => {
-                let top = problem.board().size().get() - 1;
-                let stone = problem.target()[0];
-                vec![(stone.x(), top - stone.y())]
-            }
+            _ => vec![planes.centre(self.window)],
         };
         centres
             .into_iter()
@@ -163,7 +178,6 @@ impl SafetyNet {
 
     /// The chance in one look's output: its only number, or the mean over the target's stones.
     fn chance_in(&self, safe: &[f32], planes: &Planes, (centre, symmetry): (Cell, usize)) -> f32 {
-        const NO_OPINION: f32 = 0.5;
         if let [chance] = safe {
             return *chance;
         }
@@ -196,8 +210,31 @@ impl<'a> NetGuide<'a> {
 }
 
 impl Guide for NetGuide<'_> {
-    fn chance_of_life(&self, stone_at: &dyn Fn(Point) -> Option<Side>, to_move: Side) -> f32 {
-        const NO_OPINION: f32 = 0.5;
+    fn chances_of_life(
+        &self,
+        positions: &[&dyn Fn(Point) -> Option<Side>],
+        to_move: Side,
+    ) -> Vec<f32> {
+        let problems: Vec<Option<Problem>> = positions
+            .iter()
+            .map(|stone_at| self.problem_of(*stone_at))
+            .collect();
+        let questions: Vec<(&Problem, Side)> =
+            problems.iter().flatten().map(|p| (p, to_move)).collect();
+        let mut chances = self.net.chances_of_life(&questions, false).into_iter();
+        problems
+            .iter()
+            .map(|problem| match problem {
+                Some(_) => chances.next().unwrap_or(NO_OPINION),
+                None => NO_OPINION,
+            })
+            .collect()
+    }
+}
+
+impl NetGuide<'_> {
+    /// The problem with the stones that `stone_at` tells; `None` once the target is gone.
+    fn problem_of(&self, stone_at: &dyn Fn(Point) -> Option<Side>) -> Option<Problem> {
         let before = self.problem.board();
         let mut stones = [PointSet::EMPTY; 2];
         for point in before.size().points() {
@@ -211,12 +248,8 @@ impl Guide for NetGuide<'_> {
             }
         }
         let [black, white] = [Color::Black, Color::White].map(|c| stones[c.index()]);
-        Board::with_stones(before.size(), &black, &white)
-            .ok()
-            .and_then(|board| self.problem.at(board))
-            .map_or(NO_OPINION, |problem| {
-                self.net.chance_of_life(&problem, to_move, false)
-            })
+        let board = Board::with_stones(before.size(), &black, &white).ok()?;
+        self.problem.at(board)
     }
 }
 

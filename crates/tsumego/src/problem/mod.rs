@@ -2,17 +2,18 @@
 //! all that is written down.
 
 mod canon;
+mod infer;
 mod ko;
 mod question;
 mod record;
 pub(crate) mod zone;
 
 pub use canon::canonical_name;
+pub use infer::{Hints, InferError, Inferred, infer};
 pub use ko::{Ko, Threats, UnknownKo};
-pub(crate) use question::MAX_SIDE;
-pub use question::{Goal, Problem, ProblemError, Side};
+pub use question::{Goal, MAX_SIDE, Problem, ProblemError, Side};
 pub(crate) use record::{ATTACKER_STARTS, DEFENDER_STARTS};
 pub use record::{
     LabelledPosition, ProblemRecord, RecordError, labelled_positions, labelled_tree, problem_of,
-    problem_tree, proof_tree, read_problem,
+    problem_tree, proof_tree, read_problem, setup_board,
 };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use go::{Board, Color, Point};
 use thiserror::Error;
 
-use crate::problem::zone::{find_zone, playable};
+use crate::problem::zone::{find_zone, playable, surroundings};
 
 /// Which of several target blocks must fall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -127,6 +127,15 @@ impl Problem {
             goal: Goal::All,
             zone,
         })
+    }
+
+    /// The problem of blocks in the middle of a game: the zone is what surrounds them within a few
+    /// steps. A block that gets a liberty beyond it has escaped and lives; so do stones of the other
+    /// side that have one.
+    pub fn in_game(board: Board, target: &[Point]) -> Result<Problem, ProblemError> {
+        let (blocks, _) = target_blocks(&board, target)?;
+        let zone = surroundings(&board, &blocks);
+        Problem::with_zone(board, &blocks, zone)
     }
 
     /// The same problem with another goal.

@@ -9,7 +9,7 @@ use go::sgf::{self, SgfError, Tree};
 use go::{Board, Color, Move, Point, PointSet};
 use thiserror::Error;
 
-use crate::problem::{Problem, ProblemError, Side};
+use crate::problem::{MAX_SIDE, Problem, ProblemError, Side};
 use crate::solver::{Plan, Proof, ProofId};
 
 /// Whether the target is safe if the attacker starts (or whoever `DS` says), and if the defender
@@ -89,24 +89,32 @@ pub fn read_problem(bytes: &[u8]) -> Result<ProblemRecord, RecordError> {
 /// Reads the problem in the root of a game.
 pub fn problem_of(tree: &Tree) -> Result<ProblemRecord, RecordError> {
     let root = tree.root();
-    let size = tree.size()?;
-    if size.get() > crate::problem::MAX_SIDE {
-        return Err(ProblemError::BoardTooLarge(size.get()).into());
-    }
-    let [mut black, mut white] = [tree.points(root, "AB")?, tree.points(root, "AW")?];
+    let board = setup_board(tree)?;
     let target: Vec<Point> = tree.points(root, "MA")?.iter().collect();
     let stubs = tree.points(root, "SQ")?;
+    let [mut black, mut white] = [Color::Black, Color::White].map(|c| *board.stone_set(c));
     if target.iter().any(|&point| black.contains(point)) {
         white.extend(stubs.iter());
     } else {
         black.extend(stubs.iter());
     }
-    let board = Board::with_stones(size, &black, &white)?;
+    let board = Board::with_stones(board.size(), &black, &white)?;
     Ok(ProblemRecord {
         problem: Problem::new(board, &target)?,
         first: tree.player_to_move(root)?,
         name: tree.text(root, "GN").map(str::to_owned),
     })
+}
+
+/// The stones that the root of a game sets up.
+pub fn setup_board(tree: &Tree) -> Result<Board, RecordError> {
+    let root = tree.root();
+    let size = tree.size()?;
+    if size.get() > MAX_SIDE {
+        return Err(ProblemError::BoardTooLarge(size.get()).into());
+    }
+    let [black, white] = [tree.points(root, "AB")?, tree.points(root, "AW")?];
+    Ok(Board::with_stones(size, &black, &white)?)
 }
 
 /// The setup and target of a problem as the root of a game.

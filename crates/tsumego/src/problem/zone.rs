@@ -4,12 +4,18 @@
 //! directions; attacker's blocks that bound it either have room outside (the wall) or are drawn
 //! into the fight with all their liberties.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use go::{Board, Color, Point, PointSet};
 
 /// An attacker's block that keeps this many liberties outside the flood belongs to the wall.
 const WALL_LIBERTIES: usize = 2;
+
+/// Steps from a group in a game to the end of its surroundings.
+const STEPS_AROUND: usize = 3;
+
+/// A block with no more liberties than this may be captured in the fight around it.
+const WEAK_LIBERTIES: usize = 3;
 
 /// Finds the zone of a target; `None` when no attacker's block around it is safe.
 ///
@@ -72,4 +78,46 @@ pub fn wall_stones(board: &Board, target: &[Point], defender: Color) -> PointSet
         })
         .flat_map(|block| board.stones(block))
         .collect()
+}
+
+/// The points within a few steps of a group, over everything but stones of the other side, with the
+/// weak blocks of the other side and their liberties.
+pub(crate) fn surroundings(board: &Board, blocks: &[Point]) -> BTreeSet<Point> {
+    let Some(color) = board.stone(blocks[0]) else {
+        return BTreeSet::new();
+    };
+    let mut steps: HashMap<Point, usize> = HashMap::new();
+    let mut open: VecDeque<Point> = VecDeque::new();
+    for &block in blocks {
+        for stone in board.stones(block) {
+            steps.insert(stone, 0);
+            open.push_back(stone);
+        }
+    }
+    while let Some(point) = open.pop_front() {
+        let so_far = steps[&point];
+        if so_far == STEPS_AROUND {
+            continue;
+        }
+        for next in point.neighbors() {
+            if board.is_on_board(next)
+                && !board.is_stone(next, color.opponent())
+                && !steps.contains_key(&next)
+            {
+                steps.insert(next, so_far + 1);
+                open.push_back(next);
+            }
+        }
+    }
+    let mut zone: BTreeSet<Point> = steps.into_keys().collect();
+    let weak: BTreeSet<Point> = zone
+        .iter()
+        .flat_map(|&point| board.adjacent_blocks(point, color.opponent()))
+        .filter(|&block| board.liberty_count(block) <= WEAK_LIBERTIES)
+        .collect();
+    for block in weak {
+        zone.extend(board.stones(block));
+        zone.extend(board.liberties(block));
+    }
+    zone
 }

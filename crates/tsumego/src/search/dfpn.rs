@@ -8,8 +8,10 @@
 //! last position it leans on (the winner just goes round again), and only then enters the table.
 //! So the table holds what is true on every path, and nothing else (the graph history interaction
 //! problem, Kishimoto and Mueller 2004).
-
-use std::time::Instant;
+//!
+//! In a wide zone most moves have nothing to do with the target. A node there first tries the moves
+//! near it; once they all lose, the relevance zone of that loss says which others could matter, and
+//! only those are tried (relevance-zone search, Shih, Wu, Wei and Wu 2022).
 
 use crate::problem::Side;
 use crate::problem::Threats;
@@ -19,10 +21,14 @@ use crate::search::judge::{Judge, Judgement};
 use crate::search::path::{Above, Depths, MAX_DEPTH, Path};
 use crate::search::position::{NO_CELL, Played, Position};
 use crate::search::table::{INFINITE, Table};
-use crate::solver::{Guide, Limits};
+use crate::solver::{Clock, Guide, Limits};
 
 /// Nodes between two looks at the clock.
 const NODES_PER_LOOK: u64 = 256;
+
+/// With more moves than this a node starts with those near the target. With fewer, finding out
+/// which of the others matter costs more than reading them.
+const ALL_AT_ONCE: u32 = 16;
 
 /// Why a search stopped early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,10 +63,10 @@ pub(crate) struct Step<B> {
 
 /// Proof and disproof numbers, and what a result leans on.
 #[derive(Clone, Copy, Debug)]
-struct Numbers {
-    pn: u32,
-    dn: u32,
-    leans: Depths,
+pub(super) struct Numbers {
+    pub pn: u32,
+    pub dn: u32,
+    pub leans: Depths,
 }
 
 impl Numbers {
@@ -83,13 +89,13 @@ impl Numbers {
     }
 
     #[inline]
-    fn is_solved(&self) -> bool {
+    pub fn is_solved(&self) -> bool {
         self.pn == 0 || self.dn == 0
     }
 
     /// How far the node looks from the win of a side, and of the other side.
     #[inline]
-    fn seen_by(&self, side: Side) -> (u32, u32) {
+    pub fn seen_by(&self, side: Side) -> (u32, u32) {
         match side {
             Side::Attacker => (self.pn, self.dn),
             Side::Defender => (self.dn, self.pn),
@@ -106,16 +112,18 @@ fn answer_of(pn: u32, dn: u32) -> Option<Answer> {
 }
 
 #[derive(Clone, Copy)]
-struct Child<B> {
-    position: Position<B>,
-    key: u128,
-    numbers: Numbers,
+pub(super) struct Child<B> {
+    pub position: Position<B>,
+    pub key: u128,
+    pub numbers: Numbers,
     /// What the result rests on, once solved.
-    zone: B,
-    cell: u16,
-    captured: bool,
+    pub zone: B,
+    pub cell: u16,
+    pub captured: bool,
     /// Whether `numbers` is more than a placeholder.
-    seen: bool,
+    pub seen: bool,
+    /// Whether `numbers` is a first estimate that a guide may refine.
+    is_estimate: bool,
 }
 
 impl<B> Child<B> {
@@ -140,11 +148,13 @@ pub(crate) struct Search<'a, B> {
     pub field: &'a Field<B>,
     pub judge: Judge<'a, B>,
     pub nodes: u64,
-    table: &'a mut Table<B>,
+    /// Nodes with more moves than this begin with the near ones.
+    pub all_at_once: u32,
+    pub(super) table: &'a mut Table<B>,
     limits: &'a Limits,
-    started: Instant,
+    clock: Clock,
     path: Path,
-    children: Vec<Child<B>>,
+    pub(super) children: Vec<Child<B>>,
 }
 
 impl<'a, B: Bits> Search<'a, B> {
@@ -162,9 +172,10 @@ impl<'a, B: Bits> Search<'a, B> {
                 knows_hopeless: true,
             },
             nodes: 0,
+            all_at_once: ALL_AT_ONCE,
             table,
             limits,
-            started: Instant::now(),
+            clock: Clock::start(),
             path: Path::default(),
             children: Vec::new(),
         }
@@ -196,6 +207,35 @@ impl<'a, B: Bits> Search<'a, B> {
     pub fn known(&self, position: &Position<B>, side: Side) -> Option<Answer> {
         let entry = self.table.get(self.field.key(position, side))?;
         answer_of(entry.pn, entry.dn)
+    }
+
+    /// Solves with a limit of nodes of its own; `None` if it was reached.
+    pub fn solve_within(
+        &mut self,
+        position: &Position<B>,
+        side: Side,
+        nodes: u64,
+    ) -> Option<Answer> {
+        let before = self.nodes;
+        // The limit is on the count of nodes, so the count starts as near to it as wanted.
+        self.nodes = self.limits.nodes.saturating_sub(nodes);
+        let found = self.solve(position, side).ok();
+        self.nodes = before;
+        found
+    }
+
+    /// Nodes spent below a position, as far as the table remembers.
+    pub fn work(&self, position: &Position<B>, side: Side) -> u32 {
+        let entry = self.table.get(self.field.key(position, side));
+        entry.map_or(0, |entry| entry.work())
+    }
+
+    /// The relevance zone of a solved position; everything if the table does not hold it.
+    pub fn zone_of_root(&self, position: &Position<B>, side: Side) -> B {
+        match self.table.get(self.field.key(position, side)) {
+            Some(entry) if answer_of(entry.pn, entry.dn).is_some() => entry.zone,
+            _ => B::NONE,
+        }
     }
 
     /// What the table or a look at the position says of it.
@@ -243,17 +283,23 @@ impl<'a, B: Bits> Search<'a, B> {
         }
         self.path.push(above);
         let base = self.children.len();
-        self.push_children(position, side);
-        for at in base..self.children.len() {
-            self.probe(at, side.opponent(), above, repeatable);
-        }
-        for at in base..self.children.len() {
-            self.spread(base, at, side);
-        }
+        let mut untried = self.push_children(position, side);
+        self.probe_all(base, base, side, above, repeatable);
         let mut numbers;
         loop {
             let choice;
             (numbers, choice) = self.combine(base, side);
+            let is_lost = numbers.seen_by(side).1 == 0;
+            if is_lost && untried.any() {
+                let relevant = self.relevant(position, side, numbers.leans, base) & untried;
+                if relevant.any() {
+                    let first_new = self.children.len();
+                    self.push_moves(position, side, relevant);
+                    untried = untried.without(relevant);
+                    self.probe_all(base, first_new, side, above, repeatable);
+                    continue;
+                }
+            }
             if numbers.is_solved() || numbers.pn >= pn_limit || numbers.dn >= dn_limit {
                 break;
             }
@@ -315,22 +361,20 @@ impl<'a, B: Bits> Search<'a, B> {
         if self.nodes > self.limits.nodes {
             return Err(Stop::Limit);
         }
-        if self.nodes.is_multiple_of(NODES_PER_LOOK) {
-            let late = self
-                .limits
-                .time
-                .is_some_and(|time| self.started.elapsed() > time);
-            if late || self.limits.is_interrupted() {
-                return Err(Stop::Limit);
-            }
+        if self.nodes.is_multiple_of(NODES_PER_LOOK)
+            && (self.clock.is_late(self.limits) || self.limits.is_interrupted())
+        {
+            return Err(Stop::Limit);
         }
         Ok(())
     }
 
-    fn push_children(&mut self, position: &Position<B>, side: Side) {
+    /// Lists the moves to begin with, and returns those left for later.
+    fn push_children(&mut self, position: &Position<B>, side: Side) -> B {
         let field = self.field;
+        let in_atari = side == Side::Defender && field.last_liberty(position).is_some();
         let passes = match side {
-            Side::Defender => field.last_liberty(position).is_none(),
+            Side::Defender => !in_atari,
             // A pass gains the attacker nothing but the end of a ban: the defender would pass
             // too, and nothing has changed.
             Side::Attacker => position.ban != NO_CELL,
@@ -338,8 +382,19 @@ impl<'a, B: Bits> Search<'a, B> {
         if passes {
             self.push_child(field.pass(position), side, NO_CELL, false);
         }
-        for cell in field.candidates(position, side).iter() {
-            if let Some(Played { position, captured }) = field.play(position, side, cell) {
+        let all = field.candidates(position, side);
+        let near = if in_atari || all.count() <= self.all_at_once {
+            all
+        } else {
+            all & field.near(position)
+        };
+        self.push_moves(position, side, near);
+        all.without(near)
+    }
+
+    fn push_moves(&mut self, position: &Position<B>, side: Side, cells: B) {
+        for cell in cells.iter() {
+            if let Some(Played { position, captured }) = self.field.play(position, side, cell) {
                 self.push_child(position, side, cell as u16, captured);
             }
         }
@@ -355,7 +410,44 @@ impl<'a, B: Bits> Search<'a, B> {
             cell,
             captured,
             seen: false,
+            is_estimate: false,
         });
+    }
+
+    /// Reads what is known of the children from `first_new` on.
+    fn probe_all(
+        &mut self,
+        base: usize,
+        first_new: usize,
+        mover: Side,
+        above: Above,
+        repeatable: bool,
+    ) {
+        for at in first_new..self.children.len() {
+            self.probe(at, mover.opponent(), above, repeatable);
+        }
+        if self.judge.guide.is_some() {
+            self.ask_guide(first_new, mover.opponent());
+        }
+        for at in base..self.children.len() {
+            self.spread(base, at, mover);
+        }
+    }
+
+    /// Lets the guide refine the first numbers of the children nobody has read, all at once.
+    fn ask_guide(&mut self, first_new: usize, side: Side) {
+        let fresh: Vec<usize> = (first_new..self.children.len())
+            .filter(|&at| self.children[at].is_estimate)
+            .collect();
+        let positions: Vec<Position<B>> =
+            fresh.iter().map(|&at| self.children[at].position).collect();
+        let numbers = self.judge.guided(&positions, side);
+        for (&at, (pn, dn)) in fresh.iter().zip(numbers) {
+            let child = &mut self.children[at];
+            child.numbers.pn += pn;
+            child.numbers.dn += dn;
+            child.is_estimate = false;
+        }
     }
 
     /// Reads what is known of a child now: solved, leading back, leaning, or an estimate.
@@ -369,6 +461,7 @@ impl<'a, B: Bits> Search<'a, B> {
         let solved = known.filter(|(numbers, _)| numbers.is_solved());
         // Without a capture on the path the number of stones only grows.
         let may_repeat = repeatable || child.captured;
+        let mut is_estimate = false;
         let (numbers, zone) = if let Some(solved) = solved {
             solved
         } else if may_repeat
@@ -384,9 +477,11 @@ impl<'a, B: Bits> Search<'a, B> {
             let defender_moved = side == Side::Attacker && !child.is_pass();
             let Judgement { pn, dn, zone } =
                 self.judge.judge(&child.position, side, defender_moved);
+            is_estimate = pn != 0 && dn != 0;
             (Numbers::new(pn, dn), zone)
         };
         let child = &mut self.children[at];
+        child.is_estimate = is_estimate;
         child.numbers = numbers;
         child.zone = zone;
         child.seen = true;
@@ -438,84 +533,6 @@ impl<'a, B: Bits> Search<'a, B> {
         };
         (Numbers { pn, dn, leans }, choice)
     }
-
-    /// Answers the moves that a solved child shows to be irrelevant: if the mover loses by a move
-    /// outside the zone of his loss, he loses by every quiet move outside it.
-    fn spread(&mut self, base: usize, at: usize, mover: Side) {
-        let teacher = &self.children[at];
-        let lost = teacher.numbers.seen_by(mover).1 == 0;
-        if !lost
-            || teacher.captured
-            || !teacher.numbers.leans.is_empty()
-            || !outside(teacher.cell, teacher.zone)
-        {
-            return;
-        }
-        let (numbers, zone) = (teacher.numbers, teacher.zone);
-        for child in &mut self.children[base..] {
-            if !child.numbers.is_solved() && !child.captured && outside(child.cell, zone) {
-                child.numbers = numbers;
-                child.zone = zone;
-                child.seen = true;
-                self.table.put(child.key, numbers.pn, numbers.dn, zone, 1);
-            }
-        }
-    }
-
-    /// The relevance zone of a solved node from its children's.
-    fn zone_of(
-        &self,
-        position: &Position<B>,
-        side: Side,
-        answer: Answer,
-        leans: Depths,
-        base: usize,
-    ) -> B {
-        let field = self.field;
-        if !leans.is_empty() || field.targets.len() > 1 {
-            return field.everything();
-        }
-        let children = &self.children[base..];
-        if answer == Answer::wanted_by(side) {
-            let won = |child: &&Child<B>| {
-                child.numbers.leans.is_empty() && child.numbers.seen_by(side).0 == 0
-            };
-            let zone_by = |child: &Child<B>| {
-                child.zone | field.support_of_winner(position, side, child.cell, child.zone)
-            };
-            return children
-                .iter()
-                .filter(won)
-                .map(zone_by)
-                .min_by_key(|zone| zone.count())
-                .unwrap_or(field.everything());
-        }
-        let quiet = children
-            .iter()
-            .filter(|child| !child.captured && outside(child.cell, child.zone))
-            .min_by_key(|child| child.zone.count());
-        let mut zone = quiet.map_or(B::NONE, |child| child.zone);
-        for child in children {
-            let irrelevant =
-                !child.captured && quiet.is_some_and(|quiet| outside(child.cell, quiet.zone));
-            if !irrelevant {
-                zone |= child.zone;
-            }
-        }
-        match answer {
-            Answer::Captured => {
-                if let Some(liberty) = field.last_liberty(position) {
-                    zone |= field.close_atari(position, liberty);
-                }
-            }
-            Answer::Safe => {
-                for &target in &field.targets {
-                    zone |= B::cell(target);
-                }
-            }
-        }
-        field.close_for_loser(position, side, zone)
-    }
 }
 
 /// A child as a node of the path.
@@ -524,11 +541,6 @@ fn below<B>(above: Above, child: &Child<B>) -> Above {
         key: child.key,
         passes: above.passes + u16::from(child.is_pass()),
     }
-}
-
-/// Whether a move is a pass or outside a set.
-fn outside<B: Bits>(cell: u16, set: B) -> bool {
-    cell == NO_CELL || !set.has(cell as usize)
 }
 
 /// The threshold a child gets beside a rival: a little above it, so that the search does not

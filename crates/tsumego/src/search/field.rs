@@ -139,6 +139,13 @@ impl<B: Bits> Field<B> {
             & self.cells
     }
 
+    /// A set with the cells around it, diagonals included.
+    #[inline]
+    pub fn grown(&self, set: B) -> B {
+        let row = set | (set & self.not_last_column).up(1) | (set & self.not_first_column).down(1);
+        (row | row.up(self.width) | row.down(self.width)) & self.cells
+    }
+
     /// All cells of `within` that are connected to `seed` through `within`.
     #[inline]
     pub fn flood(&self, seed: B, within: B) -> B {

@@ -1,5 +1,7 @@
 //! What can be said of a position without reading on: who has won, or how far it looks from that.
 
+use go::Point;
+
 use crate::problem::Side;
 use crate::problem::Threats;
 use crate::search::bits::Bits;
@@ -79,7 +81,7 @@ impl<B: Bits> Judge<'_, B> {
     }
 
     /// First numbers of a position nobody has read: the more room for eyes and liberties the
-    /// target has, the harder its capture looks. A guide, if there is one, has the last word.
+    /// target has, the harder its capture looks.
     fn estimate(&self, position: &Position<B>, to_move: Side, eye_room: B) -> Judgement<B> {
         let field = self.field;
         let empty = field.empty(position);
@@ -89,27 +91,42 @@ impl<B: Bits> Judge<'_, B> {
             .min()
             .unwrap_or(MANY_LIBERTIES)
             .min(MANY_LIBERTIES);
-        let mut judgement = Judgement {
+        Judgement {
             pn: 1 + eye_room.count() / 2 + liberties / 4,
             dn: 1 + (MANY_LIBERTIES - liberties) * 3 / 4 + u32::from(to_move == Side::Attacker),
             zone: B::NONE,
-        };
-        if let Some(guide) = self.guide {
-            let life = self.chance_of_life(guide, position, to_move);
-            judgement.pn += (GUIDE_WEIGHT * life) as u32;
-            judgement.dn += (GUIDE_WEIGHT * (1.0 - life)) as u32;
         }
-        judgement
     }
 
-    fn chance_of_life(&self, guide: &dyn Guide, position: &Position<B>, to_move: Side) -> f32 {
-        let stone_at = |point| {
-            let cell = self.field.cell(point)?;
-            Side::BOTH
-                .into_iter()
-                .find(|&side| position.stones[index(side)].has(cell))
+    /// What the guide adds to the first numbers of positions, asked about all of them at once.
+    pub fn guided(&self, positions: &[Position<B>], to_move: Side) -> Vec<(u32, u32)> {
+        let Some(guide) = self.guide else {
+            return vec![(0, 0); positions.len()];
         };
-        guide.chance_of_life(&stone_at, to_move).clamp(0.0, 1.0)
+        let stones: Vec<_> = positions
+            .iter()
+            .map(|position| {
+                move |point: Point| {
+                    let cell = self.field.cell(point)?;
+                    Side::BOTH
+                        .into_iter()
+                        .find(|&side| position.stones[index(side)].has(cell))
+                }
+            })
+            .collect();
+        let views: Vec<&dyn Fn(Point) -> Option<Side>> = stones
+            .iter()
+            .map(|stone_at| stone_at as &dyn Fn(Point) -> Option<Side>)
+            .collect();
+        let chances = guide.chances_of_life(&views, to_move);
+        chances
+            .into_iter()
+            .map(|life| {
+                let life = life.clamp(0.0, 1.0);
+                let hardness = |chance: f32| (GUIDE_WEIGHT * chance) as u32;
+                (hardness(life), hardness(1.0 - life))
+            })
+            .collect()
     }
 
     /// Whether no ban keeps a side from a cell.

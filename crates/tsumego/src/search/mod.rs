@@ -11,5 +11,6 @@ pub(crate) mod path;
 pub(crate) mod position;
 mod relevance;
 pub(crate) mod table;
+mod widening;
 
 pub(crate) use dfpn::{Answer, Search, Step};

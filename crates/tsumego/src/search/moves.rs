@@ -21,6 +21,15 @@ impl<B: Bits> Field<B> {
         }
     }
 
+    /// The cells a fight is mostly about: within two steps of the target, or beside stones of the
+    /// defender within four.
+    pub fn near(&self, position: &Position<B>) -> B {
+        let own = position.stones[index(Side::Defender)];
+        let two_steps = self.grown(self.grown(position.target));
+        let four_steps = self.grown(self.grown(two_steps));
+        two_steps | self.grown(own & four_steps)
+    }
+
     /// The point that decides the fight: the only liberty of a block whose capture is the goal.
     pub fn last_liberty(&self, position: &Position<B>) -> Option<usize> {
         let empty = self.empty(position);

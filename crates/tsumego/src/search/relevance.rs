@@ -90,6 +90,18 @@ impl<B: Bits> Field<B> {
         }
     }
 
+    /// A zone grown until no move outside it captures a stone of the winner inside it.
+    pub fn with_winners_liberties(&self, position: &Position<B>, winner: Side, zone: B) -> B {
+        let mut zone = zone;
+        loop {
+            let before = zone;
+            zone |= self.liberties_of_winner(position, winner, zone);
+            if zone == before {
+                return zone;
+            }
+        }
+    }
+
     /// What keeps the target in atari against every move but the rescues.
     pub fn close_atari(&self, position: &Position<B>, liberty: usize) -> B {
         let mut zone = self.atari_zone(position, liberty);

@@ -31,6 +31,11 @@ impl<B: Bits> Entry<B> {
         zone: B::NONE,
         work: 0,
     };
+
+    /// Nodes spent below.
+    pub fn work(&self) -> u32 {
+        self.work
+    }
 }
 
 /// Entries that compete for a place.

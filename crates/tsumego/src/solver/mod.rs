@@ -1,94 +1,42 @@
 //! The door to the search: a problem in, a verdict out.
 
+mod explain;
+mod limits;
+mod map;
 mod proof;
+mod status;
 mod verify;
 
+pub use explain::{Difficulty, Explanation, Refutation, explain};
+pub(crate) use limits::Clock;
+pub use limits::{Limits, thread_time};
+pub use map::{Certainty, Fate, GroupFate, MapSettings, map};
 pub use proof::{Plan, Proof, ProofError, ProofId};
+pub use status::{MOST_THREATS, Status};
 pub use verify::{Flaw, verify};
 
 use std::collections::HashSet;
-use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use go::{Move, Point};
 
 use self::proof::Extraction;
-use crate::problem::{Ko, Threats};
-use crate::problem::{Problem, Side};
+use crate::problem::{Ko, Problem, Side};
 use crate::search::bits::{Bits, Wide};
 use crate::search::field::{Field, window_cells};
 use crate::search::position::{NO_CELL, Position};
 use crate::search::table::Table;
 use crate::search::{Answer, Search, Step};
 
-/// Where a search must stop, whatever it has found.
-#[derive(Clone, Debug)]
-pub struct Limits {
-    /// Positions expanded.
-    pub nodes: u64,
-    /// Wall-clock time.
-    pub time: Option<Duration>,
-    /// Bytes for the transposition table.
-    pub memory: usize,
-    interrupt: Option<Arc<AtomicBool>>,
-}
-
-impl Default for Limits {
-    /// No limit on nodes or time, 256 MiB of memory.
-    fn default() -> Limits {
-        const DEFAULT_TABLE_BYTES: usize = 256 << 20;
-        Limits {
-            nodes: u64::MAX,
-            time: None,
-            memory: DEFAULT_TABLE_BYTES,
-            interrupt: None,
-        }
-    }
-}
-
-impl Limits {
-    /// At most this many nodes.
-    #[must_use]
-    pub fn with_nodes(mut self, nodes: u64) -> Limits {
-        self.nodes = nodes;
-        self
-    }
-
-    /// At most this long.
-    #[must_use]
-    pub fn with_time(mut self, time: Duration) -> Limits {
-        self.time = Some(time);
-        self
-    }
-
-    /// At most this many bytes of table.
-    #[must_use]
-    pub fn with_memory(mut self, bytes: usize) -> Limits {
-        self.memory = bytes;
-        self
-    }
-
-    /// Stops soon after the flag is set.
-    #[must_use]
-    pub fn with_interrupt(mut self, flag: Arc<AtomicBool>) -> Limits {
-        self.interrupt = Some(flag);
-        self
-    }
-
-    pub(crate) fn is_interrupted(&self) -> bool {
-        self.interrupt
-            .as_ref()
-            .is_some_and(|flag| flag.load(Ordering::Relaxed))
-    }
-}
-
 /// Refines the order of the search. It never changes a verdict, only how many nodes it takes.
 pub trait Guide: Send + Sync {
-    /// How likely the target is to survive, from 0 to 1, with `to_move` to play.
-    /// `stone_at` answers for every point near the fight; far from it nothing has changed.
-    fn chance_of_life(&self, stone_at: &dyn Fn(Point) -> Option<Side>, to_move: Side) -> f32;
+    /// How likely the target is to survive in each position, from 0 to 1, with `to_move` to play.
+    /// A position is a function that returns the stone at every point near the fight; far from it
+    /// nothing has changed. All positions of a call may be evaluated in one batch.
+    fn chances_of_life(
+        &self,
+        positions: &[&dyn Fn(Point) -> Option<Side>],
+        to_move: Side,
+    ) -> Vec<f32>;
 }
 
 /// The answer to "is the target safe?".
@@ -112,46 +60,15 @@ pub struct Solution {
     pub first_move: Option<Point>,
     /// Positions expanded.
     pub nodes: u64,
+    /// The relevance zone: the winner wins every position with the same stones here, whatever the
+    /// loser adds elsewhere. Empty while the verdict is unknown.
+    pub zone: Vec<Point>,
 }
-
-/// How a target stands over all ko rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Status {
-    /// Safe even if the attacker may retake every ko.
-    Safe,
-    /// Captured even if the defender may retake every ko.
-    Unsafe,
-    /// Lives unless the attacker has this many threats more; `None` for more than were tried.
-    KoForAttacker(Option<usize>),
-    /// Dies unless the defender has this many threats more; `None` for more than were tried.
-    KoForDefender(Option<usize>),
-    /// A limit was reached.
-    Unknown,
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let needs = |f: &mut fmt::Formatter<'_>, side: &str, threats: Option<usize>| match threats {
-            Some(1) => write!(f, "ko ({side} needs 1 threat)"),
-            Some(count) => write!(f, "ko ({side} needs {count} threats)"),
-            None => write!(f, "ko ({side} needs more than {MOST_THREATS} threats)"),
-        };
-        match *self {
-            Status::Safe => f.write_str("safe"),
-            Status::Unsafe => f.write_str("unsafe"),
-            Status::KoForAttacker(threats) => needs(f, "the attacker", threats),
-            Status::KoForDefender(threats) => needs(f, "the defender", threats),
-            Status::Unknown => f.write_str("unknown"),
-        }
-    }
-}
-
-/// Threats are counted up to this number.
-const MOST_THREATS: usize = 4;
 
 /// Solves positions of one problem, keeping what it learns for the next question.
 pub struct Solver {
     engine: Box<dyn Engine>,
+    nodes: u64,
 }
 
 impl Solver {
@@ -165,13 +82,42 @@ impl Solver {
         } else {
             Box::new(Sized::<Wide>::new(problem, limits))
         };
-        Solver { engine }
+        Solver { engine, nodes: 0 }
+    }
+
+    /// Positions expanded by all questions so far.
+    pub fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// Other limits for the questions that follow; memory stays as it is.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.engine.set_limits(limits);
+    }
+
+    /// Every legal move of `side` in the zone, the pass included, with the position it leads to;
+    /// `None` where the attacker has then reached the goal.
+    pub fn positions_after(&self, problem: &Problem, side: Side) -> Vec<(Move, Option<Problem>)> {
+        let mut board = problem.board().clone();
+        let mut after_pass = board.clone();
+        after_pass.clear_ko();
+        let mut after = vec![(Move::Pass, problem.at(after_pass))];
+        for &point in problem.zone() {
+            if board.is_legal(point, problem.color(side)) {
+                let undo = board.play(point, problem.color(side));
+                after.push((Move::Play(point), problem.at(board.clone())));
+                board.undo(undo);
+            }
+        }
+        after
     }
 
     /// Decides the problem with `first` to move under a ko rule. The problem must be the solver's
     /// own or one reached from it by play.
     pub fn solve(&mut self, problem: &Problem, first: Side, ko: Ko) -> Solution {
-        self.engine.solve(problem, first, ko, None)
+        let solution = self.engine.solve(problem, first, ko, None);
+        self.nodes += solution.nodes;
+        solution
     }
 
     /// The same, with a guide to order the search.
@@ -182,7 +128,9 @@ impl Solver {
         ko: Ko,
         guide: &dyn Guide,
     ) -> Solution {
-        self.engine.solve(problem, first, ko, Some(guide))
+        let solution = self.engine.solve(problem, first, ko, Some(guide));
+        self.nodes += solution.nodes;
+        solution
     }
 
     /// Every move of `first` that wins: the pass too, if that is enough. `None` if a limit was
@@ -191,48 +139,17 @@ impl Solver {
         self.engine.winning_moves(problem, first, ko)
     }
 
-    /// How the target stands over all ko rules, with `first` to move.
-    pub fn status(&mut self, problem: &Problem, first: Side) -> Status {
-        let mut verdict = |ko| self.solve(problem, first, ko).verdict;
-        let [attacker, nobody, defender] = Ko::NAMED.map(&mut verdict);
-        // Nothing within if a limit was reached before the question was answered.
-        let mut fewest = |wanted: Verdict, with: &dyn Fn(Threats) -> Ko| -> Option<Option<usize>> {
-            for count in 1..=MOST_THREATS {
-                match verdict(with(Threats::new(count))) {
-                    Verdict::Unknown => return None,
-                    found if found == wanted => return Some(Some(count)),
-                    _ => {}
-                }
-            }
-            Some(None)
-        };
-        match (attacker, nobody, defender) {
-            (Verdict::Unknown, ..) | (_, Verdict::Unknown, _) | (.., Verdict::Unknown) => {
-                Status::Unknown
-            }
-            (Verdict::Safe, ..) => Status::Safe,
-            (.., Verdict::Unsafe) => Status::Unsafe,
-            (_, Verdict::Safe, _) => {
-                let with = |attacker| Ko {
-                    attacker,
-                    ..Ko::NOBODY
-                };
-                fewest(Verdict::Unsafe, &with).map_or(Status::Unknown, Status::KoForAttacker)
-            }
-            _ => {
-                let with = |defender| Ko {
-                    defender,
-                    ..Ko::NOBODY
-                };
-                fewest(Verdict::Safe, &with).map_or(Status::Unknown, Status::KoForDefender)
-            }
-        }
-    }
-
     /// A line of play from the start, at most `most` moves long: the winner plays his plan, the
     /// loser a move that is not answered by a pass where there is one.
     pub fn line(&mut self, problem: &Problem, first: Side, ko: Ko, most: usize) -> Vec<Move> {
         self.engine.line(problem, first, ko, most)
+    }
+
+    /// The best reply of `side` in a position of the problem: the move of the plan if it wins, else
+    /// the one that makes the winner answer. `None` for a pass, or if a limit was reached.
+    pub fn reply(&mut self, problem: &Problem, side: Side, ko: Ko) -> Option<Point> {
+        let line = self.engine.line(problem, side, ko, 1);
+        line.first().and_then(|mv| mv.point())
     }
 
     /// Writes the winning plan out, up to a number of positions.
@@ -248,6 +165,7 @@ impl Solver {
 }
 
 trait Engine: Send {
+    fn set_limits(&mut self, limits: Limits);
     fn solve(
         &mut self,
         problem: &Problem,
@@ -283,6 +201,10 @@ impl<B: Bits> Sized<B> {
 }
 
 impl<B: Bits> Engine for Sized<B> {
+    fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
     fn solve(
         &mut self,
         problem: &Problem,
@@ -306,10 +228,13 @@ impl<B: Bits> Engine for Sized<B> {
             .then(|| winning_step(&mut search, &position, first))
             .flatten()
             .map(|cell| self.field.point(cell));
+        let zone = search.zone_of_root(&position, first);
+        let zone = zone.iter().map(|cell| self.field.point(cell)).collect();
         Solution {
             verdict,
             first_move,
             nodes,
+            zone,
         }
     }
 
@@ -343,17 +268,7 @@ impl<B: Bits> Engine for Sized<B> {
             let cell = if Answer::wanted_by(side) == answer {
                 winning_step(&mut search, &position, side).map_or(NO_CELL, |cell| cell as u16)
             } else {
-                // The loser's stiffest reply is one that a pass would not answer.
-                let stiff = steps
-                    .iter()
-                    .filter(|step| step.cell != NO_CELL)
-                    .find(|step| {
-                        let tenuki = self.field.pass(&step.position);
-                        search
-                            .known(&tenuki, side)
-                            .is_some_and(|known| known != answer)
-                    });
-                stiff.map_or(NO_CELL, |step| step.cell)
+                stiffest(&mut search, &position, side, &steps)
             };
             moves.push(self.field.to_move(cell));
             position = match steps.into_iter().find(|step| step.cell == cell) {
@@ -402,3 +317,31 @@ fn winning_step<B: Bits>(
         .filter(|step| step.cell != NO_CELL)
         .map(|step| step.cell as usize)
 }
+
+/// The loser's stiffest move: one that a pass would not answer, and the harder to refute the better.
+/// A pass if there is none.
+fn stiffest<B: Bits>(
+    search: &mut Search<B>,
+    position: &Position<B>,
+    side: Side,
+    steps: &[Step<B>],
+) -> u16 {
+    let near = search.field.near(position);
+    let mut best = (0, NO_CELL);
+    for step in steps {
+        if step.cell == NO_CELL || !near.has(step.cell as usize) {
+            continue;
+        }
+        let tenuki = search.field.pass(&step.position);
+        let threatens = search.solve_within(&tenuki, side, NODES_TO_SEE_A_THREAT)
+            == Some(Answer::wanted_by(side));
+        let work = 1 + search.work(&step.position, side.opponent());
+        if threatens && work > best.0 {
+            best = (work, step.cell);
+        }
+    }
+    best.1
+}
+
+/// A threat that takes more reading to see is not told from a quiet move.
+const NODES_TO_SEE_A_THREAT: u64 = 5_000;

@@ -1,5 +1,6 @@
 //! `tengen tsumego`: is this group safe?
 
+mod answer;
 mod compress;
 mod eval;
 mod expand;

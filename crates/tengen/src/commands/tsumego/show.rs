@@ -8,15 +8,16 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use go::{Board, Point, sgf};
 use tsumego::{
-    FeatureSet, Ko, Limits, Problem, Recipe, SafetyNet, Side, Solver, Verdict, generate_problems,
-    problem_tree, to_svg,
+    Fate, FeatureSet, MapSettings, Problem, ProblemError, Recipe, SafetyNet, Side,
+    generate_problems, map, problem_tree, to_svg,
 };
 
 use crate::commands::files::write_whole;
+use crate::commands::terminal::counted;
 
 /// Draw a position with each stone coloured from red (dies) to green (lives) if its opponent starts.
 ///
-/// Each block that a safe wall encloses is judged by a network; with --exact, by the solver. Without a
+/// Each block that a safe wall encloses is judged by a network; with --exact, every group by the solver. Without a
 /// file a new problem is made and kept.
 ///
 /// Example: tengen tsumego show
@@ -41,11 +42,12 @@ pub struct Args {
     /// Play this many moves of the main line first.
     #[arg(long, default_value_t = 0)]
     moves: usize,
-    /// Let the solver judge: red or green, nothing between.
+    /// Let the solver read every group, also of open positions: green lives, red dies, yellow is
+    /// decided by whoever plays first.
     #[arg(long, conflicts_with = "weights")]
     exact: bool,
-    /// Nodes for each block with --exact.
-    #[arg(long, default_value_t = 1_000_000)]
+    /// Nodes for each group with --exact.
+    #[arg(long, default_value_t = 100_000)]
     nodes: u64,
 }
 
@@ -71,19 +73,60 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         true => None,
         false => Some(SafetyNet::find(args.weights.as_deref(), args.planes)?),
     };
+    let (chances, refused) = match &net {
+        Some(net) => guess(&board, net),
+        None => (read(&board, args.nodes), None),
+    };
+    let svg = to_svg(&board, &|point| chances.get(&point).copied(), &[]);
+    write_whole(&out, svg.as_bytes())?;
+    let count = counted(chances.len(), "stone", "stones");
+    match refused.filter(|_| chances.is_empty()) {
+        None => println!("{}: {count} judged", out.display()),
+        Some(reason) => println!(
+            "{}: {count} judged: no block is enclosed ({reason}); --exact also reads open positions",
+            out.display()
+        ),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The network's guess for every block that a safe wall encloses, and why the first that none
+/// encloses was left out.
+fn guess(board: &Board, net: &SafetyNet) -> (HashMap<Point, f32>, Option<ProblemError>) {
     let mut chances: HashMap<Point, f32> = HashMap::new();
+    let mut refused = None;
     for point in board.size().points().filter(|&p| board.stone(p).is_some()) {
         if chances.contains_key(&point) {
             continue;
         }
-        if let Some(chance) = judge(&board, point, net.as_ref(), args.nodes) {
-            chances.extend(board.stones(point).map(|stone| (stone, chance)));
+        match Problem::new(board.clone(), &[point]) {
+            Ok(problem) => {
+                let chance = net.chance_of_life(&problem, Side::Attacker, true);
+                chances.extend(board.stones(point).map(|stone| (stone, chance)));
+            }
+            Err(reason) => refused = refused.or(Some(reason)),
         }
     }
-    let svg = to_svg(&board, &|point| chances.get(&point).copied(), &[]);
-    write_whole(&out, svg.as_bytes())?;
-    println!("{}: {} stones judged", out.display(), chances.len());
-    Ok(ExitCode::SUCCESS)
+    (chances, refused)
+}
+
+/// What reading says of every group: green alive, yellow critical, red dead.
+fn read(board: &Board, nodes: u64) -> HashMap<Point, f32> {
+    let settings = MapSettings {
+        nodes,
+        ..MapSettings::default()
+    };
+    let mut chances = HashMap::new();
+    for group in map(board, &settings, &mut |_| ()) {
+        let chance = match group.fate {
+            Fate::Alive => 1.0,
+            Fate::Critical => 0.5,
+            Fate::Dead => 0.0,
+            Fate::Unknown => continue,
+        };
+        chances.extend(group.stones.into_iter().map(|stone| (stone, chance)));
+    }
+    chances
 }
 
 /// Makes a problem that takes some reading, another one each time.
@@ -102,18 +145,4 @@ fn make_problem() -> anyhow::Result<PathBuf> {
         "No file was named: {OWN_PROBLEM} is a new problem; `tengen tsumego solve` knows it."
     );
     Ok(file)
-}
-
-fn judge(board: &Board, point: Point, net: Option<&SafetyNet>, nodes: u64) -> Option<f32> {
-    let problem = Problem::new(board.clone(), &[point]).ok()?;
-    if let Some(net) = net {
-        return Some(net.chance_of_life(&problem, Side::Attacker, true));
-    }
-    let mut solver = Solver::new(&problem, Limits::default().with_nodes(nodes));
-    let solution = solver.solve(&problem, Side::Attacker, Ko::ATTACKER);
-    match solution.verdict {
-        Verdict::Safe => Some(1.0),
-        Verdict::Unsafe => Some(0.0),
-        Verdict::Unknown => None,
-    }
 }

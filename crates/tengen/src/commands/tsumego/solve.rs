@@ -1,53 +1,91 @@
 //! `tengen tsumego solve`: verdicts, first moves, lines, proofs.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::Context;
-use go::{Color, Move, Point};
-use serde_json::json;
+use anyhow::{Context, bail};
+use go::Point;
 use tsumego::{
-    Ko, Limits, NetGuide, Problem, SafetyNet, Side, Solver, Status, Verdict, proof_tree,
-    read_problem, to_svg, verify,
+    Explanation, Goal, Hints, Inferred, Ko, Limits, NetGuide, Problem, SafetyNet, Side, Solver,
+    Status, Verdict, explain, infer, proof_tree, thread_time, verify,
 };
 
-use super::files::{complain, exit_code, sgf_files};
+use super::answer::{Answer, Format, answered_before, explanation_tree, picture};
+use super::files::{Found, complain, exit_code, read_games};
 use crate::commands::files::write_whole;
-use crate::commands::terminal::progress;
+use crate::commands::terminal::{counted, progress};
 
-/// Decide whether marked groups can be captured.
+/// Decide whether groups can be captured, and show how.
 ///
-/// A problem is an SGF file with the stones in AB and AW and the group marked with MA, enclosed by
-/// a safe wall. By default the attacker may retake any ko, which is what "safe" means here.
+/// A problem is an SGF file, or a game of a collection: stones in AB and AW, the group marked with MA.
+/// What is not marked is inferred, and said: the surrounded group is in question, and the outside is
+/// the attacker's. With --move and --at the group comes from a game instead.
 ///
-/// Example: tengen tsumego solve problems/ --first both
+/// The answer counts ko threats: the best result first, without a ko if there is one.
+///
+/// Example: tengen tsumego solve problem.sgf
+/// Example: tengen tsumego solve book.sgf --out answers.jsonl
+/// Example: tengen tsumego solve game.sgf --move 120 --at D4
+/// Example: tengen tsumego solve problem.sgf --explain
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// SGF files, or folders of them.
+    /// SGF files or collections, or folders of them.
     #[arg(required = true)]
     paths: Vec<PathBuf>,
+    /// Only this game of a collection, from 1.
+    #[arg(long)]
+    game: Option<usize>,
+    /// The position after this many moves of the main line.
+    #[arg(long = "move", value_name = "MOVES")]
+    moves: Option<usize>,
+    /// A stone of the group in question, in the middle of a game: what gets away from its
+    /// surroundings lives.
+    #[arg(long, value_name = "POINT", conflicts_with_all = ["target", "wall"])]
+    at: Option<Point>,
+    /// Stones of the group in question, such as C2 or C2,E1, instead of the marked ones.
+    #[arg(long, value_name = "POINTS", value_delimiter = ',')]
+    target: Vec<Point>,
+    /// Points of the zone, such as A1-F4 or A1-F4,G2, instead of the zone found.
+    #[arg(long, value_name = "POINTS", value_delimiter = ',')]
+    zone: Vec<String>,
+    /// Sure stones of the attacker to add.
+    #[arg(long, value_name = "POINTS", value_delimiter = ',')]
+    wall: Vec<Point>,
+    /// What the attacker needs: to capture all blocks of the target, or any one of them.
+    #[arg(long, value_parser = ["all", "any"])]
+    goal: Option<String>,
     /// Who moves first.
     #[arg(long, value_parser = ["attacker", "defender", "both"], default_value = "both")]
     first: String,
-    /// Who may retake a ko at once; "all" states how many threats decide.
-    #[arg(long, value_parser = ["attacker", "nobody", "defender", "all"], default_value = "attacker")]
+    /// Who may retake a ko at once; "all" counts the threats that decide.
+    #[arg(long, value_parser = ["attacker", "nobody", "defender", "all"], default_value = "all")]
     ko: String,
     /// Stop a question after this many nodes.
     #[arg(long)]
     nodes: Option<u64>,
-    /// Stop a question after this many seconds.
+    /// Stop a question after this many seconds of processor time.
     #[arg(long)]
     seconds: Option<f64>,
+    /// Stop a question after this many seconds by the clock on the wall.
+    #[arg(long)]
+    wall_seconds: Option<f64>,
     /// Megabytes for what the search remembers.
     #[arg(long, default_value_t = 256)]
     memory: usize,
+    /// Say more: all solutions, the main line, why other moves fail, difficulty, hints.
+    #[arg(long)]
+    explain: bool,
     /// Write a picture of each problem with the winning move into this folder.
     #[arg(long, value_name = "FOLDER")]
     svg: Option<PathBuf>,
-    /// Write the checked proof of each answer as SGF variations into this folder.
+    /// Write solutions and refutations as SGF variations into this folder.
+    #[arg(long, value_name = "FOLDER")]
+    sgf: Option<PathBuf>,
+    /// Write the checked proof of each answer, every reply answered, as SGF into this folder.
     #[arg(long, value_name = "FOLDER")]
     proof: Option<PathBuf>,
     /// Check each answer's proof with the independent verifier.
@@ -62,6 +100,9 @@ pub struct Args {
     /// Print one JSON object a question.
     #[arg(long)]
     json: bool,
+    /// Append the answers to this file, one JSON object a line; what it has is not solved again.
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
 }
 
 /// A proof with more positions is not written out.
@@ -70,8 +111,23 @@ const MOST_PROOF_NODES: usize = 5_000_000;
 const LINE_LENGTH: usize = 12;
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let files = sgf_files(&args.paths)?;
-    for folder in args.svg.iter().chain(&args.proof) {
+    let hints = Hints {
+        target: args.target.clone(),
+        zone: zone_points(&args.zone)?,
+        wall: args.wall.clone(),
+        goal: args.goal.as_deref().map(|goal| match goal {
+            "any" => Goal::Any,
+            _ => Goal::All,
+        }),
+    };
+    let (mut games, mut failed) = read_games(&args.paths)?;
+    if let Some(number) = args.game {
+        games.retain(|game| game.number == number);
+        if games.is_empty() {
+            bail!("there is no game {number}");
+        }
+    }
+    for folder in args.svg.iter().chain(&args.proof).chain(&args.sgf) {
         fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
     let net = match args.weights.as_deref() {
@@ -79,252 +135,284 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         None if args.guided => Some(SafetyNet::find(None, None)?),
         None => None,
     };
-    let bar = progress(files.len(), "problems");
-    let mut failed = 0;
-    let mut totals = Totals::default();
-    for file in &files {
-        let solved = fs::read(file)
-            .map_err(anyhow::Error::from)
-            .and_then(|bytes| Ok(read_problem(&bytes)?))
-            .and_then(|record| solve_one(&args, file, &record.problem, net.as_ref(), &mut totals));
-        if let Err(error) = solved {
-            bar.suspend(|| complain(file, &error));
+    let done = match &args.out {
+        Some(file) => answered_before(file)?,
+        None => HashSet::new(),
+    };
+    let files: HashSet<&Path> = games.iter().map(|game| game.file.as_path()).collect();
+    let mut job = Job {
+        format: if args.json {
+            Format::Json
+        } else if games.len() > files.len() {
+            Format::Table
+        } else {
+            Format::Sentences
+        },
+        args: &args,
+        hints,
+        net: net.as_ref(),
+        done,
+        totals: Totals::default(),
+    };
+    let bar = progress(games.len(), "problems");
+    for game in &games {
+        if let Err(error) = job.solve_game(game) {
+            let place = if games.len() > files.len() {
+                game.place()
+            } else {
+                game.file.clone()
+            };
+            bar.suspend(|| complain(&place, &error));
             failed += 1;
         }
         bar.inc(1);
     }
     bar.finish_and_clear();
-    if !args.json && totals.questions > 1 {
-        println!(
-            "{} questions, {} unknown, {} nodes, {:.3} s, slowest {:.3} s",
-            totals.questions,
-            totals.unknown,
-            totals.nodes,
-            totals.time.as_secs_f64(),
-            totals.slowest.as_secs_f64()
-        );
-    }
+    job.totals.print(args.json);
     Ok(exit_code(failed))
+}
+
+/// Everything that all problems of a call share.
+struct Job<'a> {
+    args: &'a Args,
+    hints: Hints,
+    net: Option<&'a SafetyNet>,
+    format: Format,
+    done: HashSet<(String, usize, String)>,
+    totals: Totals,
 }
 
 #[derive(Default)]
 struct Totals {
     questions: usize,
     unknown: usize,
+    skipped: usize,
     nodes: u64,
     time: Duration,
     slowest: Duration,
 }
 
-fn solve_one(
-    args: &Args,
-    file: &Path,
-    problem: &Problem,
-    net: Option<&SafetyNet>,
-    totals: &mut Totals,
-) -> anyhow::Result<()> {
-    let sides: &[Side] = match args.first.as_str() {
-        "attacker" => &[Side::Attacker],
-        "defender" => &[Side::Defender],
-        _ => &Side::BOTH,
-    };
-    for &first in sides {
-        let started = Instant::now();
-        let mut limits = Limits::default().with_memory(args.memory << 20);
-        if let Some(nodes) = args.nodes {
+impl Totals {
+    fn print(&self, as_json: bool) {
+        if self.skipped > 0 {
+            let count = counted(self.skipped, "question", "questions");
+            eprintln!("{count} answered before and not asked again");
+        }
+        if !as_json && self.questions > 1 {
+            println!(
+                "{} questions, {} unknown, {} nodes, {:.3} s of processor time, slowest {:.3} s",
+                self.questions,
+                self.unknown,
+                self.nodes,
+                self.time.as_secs_f64(),
+                self.slowest.as_secs_f64()
+            );
+        }
+    }
+}
+
+impl Job<'_> {
+    fn solve_game(&mut self, game: &Found) -> anyhow::Result<()> {
+        let Inferred {
+            problem,
+            assumptions,
+        } = self.problem(game)?;
+        if !assumptions.is_empty() && self.format != Format::Json {
+            eprintln!("{}: assumed: {}", game.name(), assumptions.join("; "));
+        }
+        let sides: &[Side] = match self.args.first.as_str() {
+            "attacker" => &[Side::Attacker],
+            "defender" => &[Side::Defender],
+            _ => &Side::BOTH,
+        };
+        for &first in sides {
+            if self.done.contains(&game.key(first)) {
+                self.totals.skipped += 1;
+                continue;
+            }
+            let mut answer = self.answer(game, &problem, first)?;
+            answer.assumptions.clone_from(&assumptions);
+            answer.print(self.format, self.totals.questions == 1);
+            if let Some(file) = &self.args.out {
+                answer.append_to(file)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The problem of a game: as marked, as named on the command line, or inferred.
+    fn problem(&self, game: &Found) -> anyhow::Result<Inferred> {
+        let tree = &game.tree;
+        let line = tree.main_line();
+        let moves = self.args.moves.unwrap_or(0);
+        let Some(&node) = line.get(moves) else {
+            bail!(
+                "--move {moves}: the main line has {}",
+                counted(line.len() - 1, "move", "moves")
+            );
+        };
+        let size = tree.size()?.get();
+        if size > tsumego::MAX_SIDE {
+            bail!("the board is {size}x{size}; the largest the solver takes is 19x19");
+        }
+        if let Some(at) = self.args.at {
+            let board = tree.game_at(node)?.board().clone();
+            if !board.is_on_board(at) {
+                bail!("--at {at} is not on the {size}x{size} board");
+            }
+            let assumptions = vec![
+                "what gets three steps away lives, and stones with liberties beyond that do"
+                    .to_owned(),
+            ];
+            return Ok(Inferred {
+                problem: Problem::in_game(board, &[at])?,
+                assumptions,
+            });
+        }
+        let mut hints = self.hints.clone();
+        let is_marked = hints.target.is_empty();
+        if is_marked {
+            hints.target = tree.points(tree.root(), "MA")?.iter().collect();
+        }
+        hints.wall.extend(tree.points(tree.root(), "SQ")?.iter());
+        let board = if moves == 0 {
+            tsumego::setup_board(tree)?
+        } else {
+            tree.game_at(node)?.board().clone()
+        };
+        Ok(infer(&board, &hints, is_marked)?)
+    }
+
+    fn limits(&self) -> anyhow::Result<Limits> {
+        let seconds =
+            |seconds: f64, name: &'static str| Duration::try_from_secs_f64(seconds).context(name);
+        let mut limits = Limits::default().with_memory(self.args.memory << 20);
+        if let Some(nodes) = self.args.nodes {
             limits = limits.with_nodes(nodes);
         }
-        if let Some(seconds) = args.seconds {
-            let time = Duration::try_from_secs_f64(seconds).context("--seconds")?;
-            limits = limits.with_time(time);
+        if let Some(time) = self.args.seconds {
+            limits = limits.with_processor_time(seconds(time, "--seconds")?);
         }
-        let mut solver = Solver::new(problem, limits);
-        let ko = if args.ko == "all" {
-            Ko::ATTACKER
-        } else {
-            args.ko.parse()?
-        };
-        let solution = match net {
+        if let Some(time) = self.args.wall_seconds {
+            limits = limits.with_wall_time(seconds(time, "--wall-seconds")?);
+        }
+        Ok(limits)
+    }
+
+    fn answer(&mut self, game: &Found, problem: &Problem, first: Side) -> anyhow::Result<Answer> {
+        let limits = self.limits()?;
+        let started = thread_time();
+        let mut solver = Solver::new(problem, limits.clone());
+        let (status, ko) = self.decide(&mut solver, problem, first)?;
+        let solution = match self.net {
             Some(net) => solver.solve_guided(problem, first, ko, &NetGuide::new(net, problem)),
             None => solver.solve(problem, first, ko),
         };
-        let time = started.elapsed();
+        let time = thread_time().saturating_sub(started);
+        let nodes = solver.nodes();
+        let totals = &mut self.totals;
         totals.questions += 1;
-        totals.unknown += usize::from(solution.verdict == Verdict::Unknown);
-        totals.nodes += solution.nodes;
+        let is_unknown = status == Some(Status::Unknown) || solution.verdict == Verdict::Unknown;
+        totals.unknown += usize::from(is_unknown);
+        totals.nodes += nodes;
         totals.time += time;
         totals.slowest = totals.slowest.max(time);
-        let status = (args.ko == "all").then(|| solver.status(problem, first));
         let line = solver.line(problem, first, ko, LINE_LENGTH);
-        let proof_nodes = check_proof(
-            args,
-            file,
-            problem,
-            first,
-            ko,
-            &mut solver,
-            solution.verdict,
-        )?;
-        if let Some(folder) = &args.svg {
-            draw(
-                folder,
-                file,
-                problem,
-                first,
-                solution.verdict,
-                solution.first_move,
-            )?;
-        }
+        let proof_nodes = self.check_proof(game, problem, first, ko, &mut solver, is_unknown)?;
+        let explanation: Option<Explanation> = (self.args.explain || self.args.sgf.is_some())
+            .then(|| explain(problem, first, &limits));
         let answer = Answer {
-            file,
-            problem,
+            file: game.file.clone(),
+            game: game.number,
+            name: game.tree.text(game.tree.root(), "GN").map(str::to_owned),
+            color: problem.color(first),
             first,
             verdict: solution.verdict,
             status,
             first_move: solution.first_move,
             line,
-            nodes: solution.nodes,
+            nodes,
             time,
+            size: problem.size(first),
+            zone: solution.zone,
             proof_nodes,
+            explanation,
+            assumptions: Vec::new(),
         };
-        answer.print(args.json);
+        if let Some(folder) = &self.args.svg {
+            let file = folder.join(format!("{}.svg", game.output_name(first)));
+            write_whole(&file, picture(problem, &answer).as_bytes())?;
+        }
+        if let (Some(folder), Some(explanation)) = (&self.args.sgf, &answer.explanation) {
+            let file = folder.join(format!("{}.sgf", game.output_name(first)));
+            let tree = explanation_tree(problem, answer.name.as_deref(), explanation);
+            write_whole(&file, tree.to_string().as_bytes())?;
+        }
+        Ok(answer)
     }
-    Ok(())
+
+    /// The status where it was asked for, and the ko rule under which moves and lines are found.
+    fn decide(
+        &self,
+        solver: &mut Solver,
+        problem: &Problem,
+        first: Side,
+    ) -> anyhow::Result<(Option<Status>, Ko)> {
+        if self.args.ko != "all" {
+            return Ok((None, self.args.ko.parse()?));
+        }
+        let status = solver.status(problem, first);
+        let rule = status
+            .rule_for(first)
+            .or_else(|| status.rule_for(first.opponent()));
+        Ok((Some(status), rule.unwrap_or(Ko::NOBODY)))
+    }
+
+    fn check_proof(
+        &self,
+        game: &Found,
+        problem: &Problem,
+        first: Side,
+        ko: Ko,
+        solver: &mut Solver,
+        is_unknown: bool,
+    ) -> anyhow::Result<Option<usize>> {
+        if is_unknown || !(self.args.verify || self.args.proof.is_some()) {
+            return Ok(None);
+        }
+        let proof = solver.proof(problem, first, ko, MOST_PROOF_NODES)?;
+        let checked = verify(problem, &proof).context("the proof does not hold")?;
+        if let Some(folder) = &self.args.proof {
+            let name = game.output_name(first);
+            let tree = proof_tree(problem, &name, &proof);
+            write_whole(
+                &folder.join(format!("{name}.sgf")),
+                tree.to_string().as_bytes(),
+            )?;
+        }
+        Ok(Some(checked))
+    }
 }
 
-fn check_proof(
-    args: &Args,
-    file: &Path,
-    problem: &Problem,
-    first: Side,
-    ko: Ko,
-    solver: &mut Solver,
-    verdict: Verdict,
-) -> anyhow::Result<Option<usize>> {
-    if verdict == Verdict::Unknown || !(args.verify || args.proof.is_some()) {
-        return Ok(None);
-    }
-    let proof = solver.proof(problem, first, ko, MOST_PROOF_NODES)?;
-    let checked = verify(problem, &proof).context("the proof does not hold")?;
-    if let Some(folder) = &args.proof {
-        let name = output_name(file, first);
-        let tree = proof_tree(problem, &name, &proof);
-        write_whole(
-            &folder.join(format!("{name}.sgf")),
-            tree.to_string().as_bytes(),
-        )?;
-    }
-    Ok(Some(checked))
-}
-
-fn draw(
-    folder: &Path,
-    file: &Path,
-    problem: &Problem,
-    first: Side,
-    verdict: Verdict,
-    first_move: Option<Point>,
-) -> anyhow::Result<()> {
-    let target = problem.target_stones();
-    let life = match verdict {
-        Verdict::Safe => Some(1.0),
-        Verdict::Unsafe => Some(0.0),
-        Verdict::Unknown => None,
+/// Points and rectangles of points such as A1-F4; nothing if none are given.
+fn zone_points(parts: &[String]) -> anyhow::Result<Option<Vec<Point>>> {
+    let point = |text: &str| {
+        let parsed: Result<Point, _> = text.trim().parse();
+        parsed.with_context(|| format!("--zone {text}"))
     };
-    let chance = |point: Point| target.contains(&point).then_some(life).flatten();
-    let letter = match problem.color(first) {
-        Color::Black => "B",
-        Color::White => "W",
-    };
-    let marks: Vec<(Point, String)> = first_move
-        .map(|point| (point, letter.to_owned()))
-        .into_iter()
-        .collect();
-    let svg = to_svg(problem.board(), &chance, &marks);
-    let name = output_name(file, first);
-    write_whole(&folder.join(format!("{name}.svg")), svg.as_bytes())
-}
-
-/// The last two parts of a path, so that `gop/133.sgf` and `sim/133.sgf` stay apart.
-fn output_name(file: &Path, first: Side) -> String {
-    let stem = file.with_extension("");
-    let parts: Vec<String> = stem
-        .components()
-        .rev()
-        .take(2)
-        .map(|part| part.as_os_str().to_string_lossy().into_owned())
-        .filter(|part| part != "/" && part != "." && part != "..")
-        .collect();
-    let name: Vec<&str> = parts.iter().rev().map(String::as_str).collect();
-    format!("{}-{}", name.join("-"), side_name(first))
-}
-
-fn side_name(side: Side) -> &'static str {
-    match side {
-        Side::Attacker => "attacker",
-        Side::Defender => "defender",
+    let mut points = Vec::new();
+    for part in parts {
+        match part.split_once('-') {
+            None => points.push(point(part)?),
+            Some((from, to)) => {
+                let (a, b) = (point(from)?, point(to)?);
+                for y in a.y().min(b.y())..=a.y().max(b.y()) {
+                    for x in a.x().min(b.x())..=a.x().max(b.x()) {
+                        points.push(Point::new(x, y));
+                    }
+                }
+            }
+        }
     }
-}
-
-struct Answer<'a> {
-    file: &'a Path,
-    problem: &'a Problem,
-    first: Side,
-    verdict: Verdict,
-    status: Option<Status>,
-    first_move: Option<Point>,
-    line: Vec<Move>,
-    nodes: u64,
-    time: Duration,
-    proof_nodes: Option<usize>,
-}
-
-impl Answer<'_> {
-    fn print(&self, as_json: bool) {
-        let verdict = match self.verdict {
-            Verdict::Safe => "safe",
-            Verdict::Unsafe => "unsafe",
-            Verdict::Unknown => "unknown",
-        };
-        let line: Vec<String> = self.line.iter().map(Move::to_string).collect();
-        if as_json {
-            let answer = json!({
-                "file": self.file.display().to_string(),
-                "first": side_name(self.first),
-                "verdict": verdict,
-                "status": self.status.map(|status| status.to_string()),
-                "move": self.first_move.map(|point| point.to_string()),
-                "line": line,
-                "nodes": self.nodes,
-                "seconds": self.time.as_secs_f64(),
-                "size": self.problem.size(self.first),
-                "proof_positions": self.proof_nodes,
-            });
-            println!("{answer}");
-            return;
-        }
-        let found = self
-            .status
-            .map_or(verdict.to_owned(), |status| status.to_string());
-        print!(
-            "{}: {} first: {found}",
-            self.file.display(),
-            side_name(self.first)
-        );
-        if let Some(point) = self.first_move {
-            print!(", {} {point}", self.problem.color(self.first));
-        }
-        if line.len() > 1 {
-            print!(" ({})", line.join(" "));
-        }
-        print!(
-            ", {} nodes, {:.1} ms",
-            self.nodes,
-            self.time.as_secs_f64() * 1e3
-        );
-        if let Some(positions) = self.proof_nodes {
-            print!(", proof of {positions} positions checked");
-        }
-        println!();
-    }
+    Ok((!points.is_empty()).then_some(points))
 }
