@@ -25,6 +25,7 @@
 mod encoder;
 mod judge;
 mod leaves;
+mod katago_sizes;
 mod network;
 mod network_view;
 mod outlook;

@@ -10,7 +10,8 @@ use go::BoardSize;
 use net::{
     backend::{Backend, OpenError},
     evaluator::Evaluator,
-    file::LoadError,
+    file::{LoadError, NetworkContent, NetworkFile},
+    katago::KataNetwork,
     leela::LeelaNetwork,
     network::{Layer, Network},
 };
@@ -21,6 +22,7 @@ use crate::{
     dynamic_komi::Refusal,
     encoder::{Encoder, LeelaEncoder, NotForGo},
     judge::Judge,
+    katago_sizes::KataSizes,
     shipped,
 };
 
@@ -84,6 +86,8 @@ pub struct LoadedNetwork {
     pub filters: usize,
     /// Bytes of its weights in memory.
     pub bytes: usize,
+    /// The same network for other boards, if it plays on all.
+    sizes: Option<Arc<KataSizes>>,
 }
 
 impl LoadedNetwork {
@@ -105,10 +109,19 @@ impl LoadedNetwork {
         LoadedNetwork::load(&file)
     }
 
-    /// The network to play on another board with; a file's network plays on its own only.
+    /// The network to play on another board with. KataGo's networks play on every board, others from a file on their
+    /// own only.
     pub fn for_size(&self, size: BoardSize) -> Option<LoadedNetwork> {
         if self.size() == size {
             return Some(self.clone());
+        }
+        if let Some(sizes) = &self.sizes {
+            let (evaluator, encoder) = sizes.at(size).ok()?;
+            return Some(LoadedNetwork {
+                evaluator,
+                encoder,
+                ..self.clone()
+            });
         }
         match self.origin {
             Origin::File => None,
@@ -116,9 +129,29 @@ impl LoadedNetwork {
         }
     }
 
-    /// Loads a file, Leela Zero's or our own compact one.
+    /// Loads a file: Leela Zero's, KataGo's or our own compact one.
     pub fn load(file: &Path) -> Result<LoadedNetwork, NetworkError> {
-        LoadedNetwork::from_network(&net::file::load(file)?, file)
+        match NetworkFile::load(file)?.content {
+            NetworkContent::KataGo(kata) => LoadedNetwork::from_katago(&kata, file),
+            other => LoadedNetwork::from_network(&other.to_network(), file),
+        }
+    }
+
+    /// Makes a KataGo network ready for a board of 19x19; [`LoadedNetwork::for_size`] has it for others. `file` is its
+    /// name.
+    pub fn from_katago(kata: &KataNetwork, file: &Path) -> Result<LoadedNetwork, NetworkError> {
+        let sizes = KataSizes::new(kata, Backend::Cpu);
+        let (evaluator, encoder) = sizes.at(BoardSize::NINETEEN)?;
+        Ok(LoadedNetwork {
+            evaluator,
+            encoder,
+            file: file.to_owned(),
+            origin: Origin::File,
+            blocks: kata.blocks(),
+            filters: kata.channels(),
+            bytes: sizes.parameters() * size_of::<f32>(),
+            sizes: Some(Arc::new(sizes)),
+        })
     }
 
     /// Makes a Leela Zero network ready that is in memory already; `file` is its name.
@@ -154,6 +187,7 @@ impl LoadedNetwork {
             blocks: 0,
             filters: 0,
             bytes: 0,
+            sizes: None,
         })
     }
 
@@ -167,8 +201,11 @@ impl LoadedNetwork {
         self.encoder.size()
     }
 
-    /// Its layers, read again.
+    /// Its layers for the board it plays on, read again.
     pub fn layers(&self) -> Result<Network, NetworkError> {
+        if let Some(sizes) = &self.sizes {
+            return sizes.layers(self.size());
+        }
         match self.origin {
             Origin::Shipped => Ok(shipped::layers(self.size())),
             Origin::File => Ok(net::file::load(&self.file)?),

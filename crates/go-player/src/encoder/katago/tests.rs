@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::{KataEncoder, KataScales, KataTraits, cell, features::Features};
 use crate::{
     encoder::Encoder,
+    network_view::NetworkView,
     position::{Assumptions, Position},
 };
 
@@ -325,12 +326,18 @@ fn ladders_of_the_last_two_boards_are_shown_as_they_were() {
 }
 
 fn encoder(side: usize) -> KataEncoder {
+    encoder_of(side, 8, 4)
+}
+
+/// An encoder for a network of this version with so many score outputs.
+fn encoder_of(side: usize, version: u32, scores: usize) -> KataEncoder {
     let area = side * side;
     let mut end = 0;
     let outputs = [
         ("policy", area + 1),
+        ("policy_optimistic", area + 1),
         ("value", 3),
-        ("score", 4),
+        ("score", scores),
         ("ownership", area),
     ];
     let outputs = outputs.map(|(name, len)| {
@@ -350,9 +357,13 @@ fn encoder(side: usize) -> KataEncoder {
         outputs: outputs.into(),
         perspective: Perspective::SideToMove,
     };
+    let score_error = if version < 13 { 30.0 } else { 150.0 };
     let traits = KataTraits {
-        version: 8,
-        scales: KataScales::default(),
+        version,
+        scales: KataScales {
+            score_error,
+            ..KataScales::default()
+        },
         area_under_suicide: false,
         has_metadata: false,
     };
@@ -448,4 +459,134 @@ fn ladders_of_earlier_boards_are_not_read_again() {
     }
     let readings = encoder.ladders.statistics().misses;
     assert_eq!(readings, 9, "one for each board");
+}
+
+fn numbers(value: &Value) -> Vec<f32> {
+    let list = value.as_array().into_iter().flatten();
+    list.map(|number| number.as_f64().unwrap() as f32).collect()
+}
+
+fn assert_near(ours: f32, printed: &Value, tolerance: f64, what: &str) {
+    let printed = printed.as_f64().unwrap();
+    let difference = (f64::from(ours) - printed).abs();
+    assert!(difference <= tolerance, "{what}: {ours}, not {printed}");
+}
+
+/// KataGo's raw numbers, read by us, are what KataGo prints about them. Printed numbers have three or six decimals,
+/// raw ones four to seven digits.
+#[test]
+fn recorded_outputs_are_read_as_katago_reads_them() {
+    let files = [
+        ("outputs-g170e-b15c192.json", 8, 4),
+        ("outputs-b18c384nbt-s9996.json", 14, 6),
+        ("outputs-b18c384nbt-s6582.json", 14, 6),
+        ("outputs-b10c384h6.json", 15, 6),
+    ];
+    for (file, version, scores) in files {
+        let (Some(outputs), Some(positions)) = (data(file), data("positions.json")) else {
+            return;
+        };
+        for (output, record) in outputs.iter().zip(&positions) {
+            assert_eq!(output["name"], record["name"]);
+            let what = format!("{file} {}", output["name"]);
+            check_outputs(output, record, version, scores, &what);
+        }
+    }
+}
+
+fn check_outputs(output: &Value, record: &Value, version: u32, scores: usize, what: &str) {
+    let game = game(record);
+    let size = game.size();
+    let encoder = encoder_of(size.get(), version, scores);
+    let normal = numbers(&output["policyLogits"]);
+    let mut row = normal.clone();
+    let optimistic = numbers(&output["policyLogitsOptimistic"]);
+    row.extend(if optimistic.is_empty() {
+        normal
+    } else {
+        optimistic
+    });
+    for name in ["valueLogits", "scoreRaw", "ownershipPreTanh"] {
+        row.extend(numbers(&output[name]));
+    }
+    let read = |root_optimism| {
+        let view = NetworkView {
+            root_optimism,
+            ..NetworkView::default()
+        };
+        let assumptions = Assumptions {
+            view,
+            ..Assumptions::default()
+        };
+        encoder.read(&Position::new(&game, assumptions), Symmetry::IDENTITY, &row)
+    };
+    let opinion = read(0.0);
+    let printed = &output["printed"];
+    let is_white = game.to_move() == Color::White;
+    let sign = if is_white { 1.0 } else { -1.0 };
+    let win = opinion.winrate - opinion.no_result / 2.0;
+    let loss = 1.0 - opinion.no_result - win;
+    let white_win = if is_white { win } else { loss };
+    assert_near(white_win, &printed["whiteWin"], 2e-6, what);
+    assert_near(opinion.no_result, &printed["noResult"], 2e-6, what);
+    let score = opinion.score.unwrap();
+    assert_near(sign * score.lead, &printed["whiteLead"], 6e-4, what);
+    assert_near(
+        sign * score.mean,
+        &printed["whiteScoreSelfplay"],
+        6e-4,
+        what,
+    );
+    let square = f64::from(score.mean_square);
+    assert_near(
+        score.mean_square,
+        &printed["whiteScoreSelfplaySq"],
+        6e-4 + 1e-6 * square,
+        what,
+    );
+    assert_near(
+        score.variance_time.unwrap_or(-1.0),
+        &printed["varTimeLeft"],
+        6e-4,
+        what,
+    );
+    let errors = score
+        .errors
+        .map_or([-1.0; 2], |errors| [errors.win_loss, errors.score]);
+    assert_near(errors[0], &printed["shorttermWinlossError"], 6e-4, what);
+    assert_near(errors[1], &printed["shorttermScoreError"], 6e-4, what);
+    let ownership = opinion.ownership.as_ref().unwrap();
+    let last = size.get() - 1;
+    let corners = [(0, last), (last, last), (0, 0), (last, 0)];
+    for ((x, y), corner) in corners
+        .into_iter()
+        .zip(output["whiteOwnershipCorners"].as_array().unwrap())
+    {
+        assert_near(
+            sign * ownership[size.index(go::Point::new(x, y))],
+            corner,
+            1e-4,
+            what,
+        );
+    }
+    for (optimism, top, pass) in [
+        (0.0, &output["topPolicy"], &printed["policyPass"]),
+        (
+            0.2,
+            &output["topPolicyOptimism0.2"],
+            &output["policyPassOptimism0.2"],
+        ),
+    ] {
+        let policy = read(optimism).policy;
+        for entry in top.as_array().into_iter().flatten() {
+            let index = match entry[0].as_str().unwrap().parse().unwrap() {
+                Move::Play(point) => size.index(point),
+                Move::Pass => size.area(),
+            };
+            assert_near(policy[index], &entry[1], 2e-4, what);
+        }
+        if !pass.is_null() {
+            assert_near(policy[size.area()], pass, 2e-4, what);
+        }
+    }
 }
