@@ -3,12 +3,12 @@
 use std::{fs, path::Path, thread};
 
 use go::Symmetry;
-use net::{kernels::Isa, reference::Reference};
+use net::{Backend, kernels::Isa};
 use serde::Serialize;
 
 use crate::{
     judge::Judge,
-    network::{LoadedNetwork, NetworkError},
+    network::{LoadedNetwork, NetworkError, Origin},
     options::{Memory, Options},
     player::Player,
 };
@@ -150,10 +150,18 @@ fn network(weights: Option<&Path>) -> Vec<Finding> {
     }
 }
 
-/// How far the fast evaluator is from the plain one on an empty board.
+/// How far the fast evaluator is from the plain one on an empty board: the network's own, or a small one if it plays on
+/// all, since the plain one takes its time.
 fn agreement(network: LoadedNetwork) -> Result<(go::BoardSize, f32), NetworkError> {
-    let plain = Reference::new(network.layers()?).map_err(net::backend::OpenError::from)?;
-    let plain = Judge::new(std::sync::Arc::new(plain), 0)?;
+    let network = match network.origin {
+        Origin::File => match network.for_size(go::BoardSize::NINE) {
+            Some(small) => small,
+            None => network,
+        },
+        Origin::Shipped => network,
+    };
+    let plain = Backend::Reference.open(&network.layers()?)?;
+    let plain = Judge::with_encoder(plain, network.encoder.clone(), 0);
     let player = Player::new(network, Options::default())?;
     let position = player.position();
     let fast = player.opinion(Some(Symmetry::IDENTITY))?;

@@ -339,16 +339,18 @@ fn serve(mut args: EngineArgs, personality: Personality) -> Result<()> {
 
 /// The start-up line that names the network in use.
 fn network_line(network: &LoadedNetwork) -> String {
+    let (name, filters, blocks) = (network.name(), network.filters, network.blocks);
+    if network.encoder.as_leela().is_none() {
+        let family = network.encoder.family();
+        return format!("Network {name}: {family}, {blocks} blocks of {filters} channels.\n");
+    }
     // Leela Zero's version number: 2 if the value is for Black, whoever is to move.
     let version = match network.evaluator.shape().perspective {
         Perspective::SideToMove => 1,
         Perspective::FirstPlayer => 2,
     };
     format!(
-        "Network {}\nDetecting residual layers...v{version}...{} channels...{} blocks.\n",
-        network.name(),
-        network.filters,
-        network.blocks
+        "Network {name}\nDetecting residual layers...v{version}...{filters} channels...{blocks} blocks.\n"
     )
 }
 
