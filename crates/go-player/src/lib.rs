@@ -24,8 +24,8 @@
 // What the network sees, and what it says.
 mod encoder;
 mod judge;
-mod leaves;
 mod katago_sizes;
+mod leaves;
 mod network;
 mod network_view;
 mod outlook;
