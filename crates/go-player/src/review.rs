@@ -17,6 +17,7 @@ use crate::{
     player::{Player, PlayerError},
     restriction::Restrictions,
     scoring::Settled,
+    think::Snapshot,
 };
 
 /// A move that lost less winning chance is no mistake.
@@ -288,7 +289,7 @@ fn look(
     player.set_game(game.clone())?;
     let (snapshot, report) = player.analyze(&Restrictions::default(), &|| false, &mut ())?;
     let mut winrate_black = snapshot.value;
-    let mut score = predicted_score(player)?;
+    let mut score = predicted_score(player, &snapshot)?;
     if is_over {
         game.set_rules(rules.unwrap_or(*game.rules()));
         let lead = settled_lead(&game, score.as_ref());
@@ -314,8 +315,18 @@ fn look(
     })
 }
 
-/// What the network says about the score of the player's position.
-fn predicted_score(player: &Player) -> Result<Option<ReviewedScore>, PlayerError> {
+/// What the search says about the score of the player's position, or where a finished game was not searched, the network.
+fn predicted_score(
+    player: &Player,
+    snapshot: &Snapshot,
+) -> Result<Option<ReviewedScore>, PlayerError> {
+    if let Some((weighed, owners)) = snapshot.weighed.as_ref().zip(player.view().ownership(None)) {
+        return Ok(Some(ReviewedScore {
+            lead_black: weighed.means.lead,
+            spread: weighed.means.spread(),
+            ownership_black: owners.mean.iter().map(|&owner| owner as f32).collect(),
+        }));
+    }
     if player.judge().encoder().as_leela().is_some() {
         return Ok(None);
     }

@@ -39,7 +39,7 @@ fn every_kind_of_network_plays_on_boards_of_any_size_by_any_rules() {
             let thought = player
                 .generate(color, &Request::default(), &mut ())
                 .unwrap();
-            assert!(thought.report.visits >= 6);
+            assert!(thought.report.visits > 0);
             if thought.decision == Decision::Resign {
                 break;
             }

@@ -5,9 +5,10 @@
 //! playouts are, twice: what is surely dead is taken off before the second look, which then sees the board as the
 //! players do.
 
+mod bent_four;
 mod playouts;
 
-use go::{Board, Color, Count, Fate, Game, Point, PointSet, Score};
+use go::{Board, Color, Count, Fate, Game, Point, PointSet, Score, Scoring};
 use rand::SeedableRng;
 use search::SearchRng;
 
@@ -48,7 +49,13 @@ impl Settled {
     /// Settles a game once its dead stones are known.
     pub fn with_dead(game: &Game, dead: &PointSet) -> Settled {
         let board = game.board();
-        let count = board.count(dead);
+        let mut count = board.count(dead);
+        if game.rules().scoring == Scoring::Territory {
+            let more = bent_four::dead_around(board, &count);
+            if !more.is_empty() {
+                count = board.count(&(*dead | more));
+            }
+        }
         let status = |stone: Point| {
             if count.dead.contains(stone) {
                 Status::Dead
