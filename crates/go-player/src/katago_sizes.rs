@@ -13,6 +13,9 @@ use crate::{
     network::NetworkError,
 };
 
+/// What runs a network on one board size, and what it sees there.
+type Opened = (Arc<dyn Evaluator>, Arc<dyn Encoder>);
+
 /// A KataGo network that opens itself for boards as they are asked for.
 pub(crate) struct KataSizes {
     sizes: BoardSizes,
@@ -29,10 +32,7 @@ impl KataSizes {
     }
 
     /// What runs the network on a board of this size.
-    pub fn at(
-        &self,
-        size: BoardSize,
-    ) -> Result<(Arc<dyn Evaluator>, Arc<dyn Encoder>), NetworkError> {
+    pub fn at(&self, size: BoardSize) -> Result<Opened, NetworkError> {
         let evaluator = self.sizes.at(size.get(), size.get())?;
         let encoder = KataEncoder::new(evaluator.shape(), self.traits)?;
         Ok((evaluator, Arc::new(encoder)))
