@@ -12,10 +12,10 @@ use thiserror::Error;
 /// The file that is locked.
 pub const LOCK_FILE: &str = "lock";
 
-/// Why a folder cannot be had.
+/// Why a folder cannot be locked.
 #[derive(Debug, Error)]
 pub enum LockError {
-    /// Somebody else has it.
+    /// Another process holds the lock.
     #[error(
         "{} is in use by another process: wait until it ends, or choose another folder", folder.display()
     )]
@@ -23,10 +23,10 @@ pub enum LockError {
         /// The folder.
         folder: PathBuf,
     },
-    /// It cannot be made or written to.
-    #[error("cannot make or lock {}: {error}", path.display())]
+    /// It cannot be created or written to.
+    #[error("cannot create or lock {}: {error}", path.display())]
     File {
-        /// The folder or the file.
+        /// The folder or its lock file.
         path: PathBuf,
         /// Why.
         #[source]
@@ -34,7 +34,7 @@ pub enum LockError {
     },
 }
 
-/// A folder that nobody else trains in while this lives.
+/// A folder locked for this process until it is dropped.
 #[derive(Debug)]
 pub struct LockedFolder {
     path: PathBuf,
@@ -42,7 +42,7 @@ pub struct LockedFolder {
 }
 
 impl LockedFolder {
-    /// Makes the folder if need be, and takes it.
+    /// Creates the folder if it is missing, and locks it.
     pub fn take(path: &Path) -> Result<Self, LockError> {
         let at = |path: &Path| {
             let path = path.to_owned();
@@ -61,7 +61,7 @@ impl LockedFolder {
                 let folder = path.to_owned();
                 return Err(LockError::Taken { folder });
             }
-            // Some network file systems know no locks; to refuse all training there would help nobody.
+            // Some network file systems have no locks; refusing to work there would be worse than no lock.
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
             Err(TryLockError::Error(error)) => return Err(at(&file)(error)),
         }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_had_by_one_at_a_time() {
+    fn a_folder_is_locked_by_one_process_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run");
         let first = LockedFolder::take(&path).unwrap();

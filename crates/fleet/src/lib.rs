@@ -1,4 +1,11 @@
-//! Self-play and matches: who plays whom, when a match is decided, which network is promoted.
+//! The learning loop: self-play, training, a match, promotion, again and again. It knows no game and no trainer.
+//!
+//! A run lives in a [`Store`], on one machine a folder ([`FolderStore`]). Finished games are kept before anything is
+//! counted, the state and the networks are written whole, so whatever a crash interrupts is found again: [`Run::open`]
+//! reads the store and [`Run::step`] does what is due next.
+//!
+//! A game enters through two traits. [`Game`] says how networks play: all that a worker needs. [`Learner`] adds how a
+//! network is trained. `tests/third_game.rs` has a whole game in a few lines.
 //!
 //! ```
 //! use fleet::{Score, Sprt, Verdict};
@@ -9,17 +16,44 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod contest;
-mod program;
-mod referee;
-mod score;
-mod sprt;
-mod worker;
-pub mod zero;
+// What a game brings.
+mod error;
+mod game;
+mod settings;
 
-pub use contest::{Contest, ContestError, Contestant, Entry, Outcome};
-pub use program::{PATIENCE, Program, ProgramError};
-pub use referee::{Ending, Played, RefereeError, Rules, referee};
+// Games and matches.
+mod matches;
+mod ratings;
+mod score;
+mod selfplay;
+mod sprt;
+
+// What is kept.
+mod folder;
+mod state;
+mod store;
+mod window;
+
+// The loop, and how it shows itself.
+mod report;
+mod run;
+mod status;
+
+pub use error::{BadSetting, GameError, RunError};
+pub use folder::FolderStore;
+pub use game::{
+    Anchor, CHECKPOINT_EXTENSION, Game, Learner, NewNetwork, PlayerFor, Schedule, SelfPlayTask,
+    Trained, TrainingProgress, TrainingRequest, Winner,
+};
+pub use matches::{MatchTask, Rule, play_match};
+pub use ratings::{Rating, Ratings};
+pub use report::{Join, Page, chart};
+pub use run::{Beginning, Run};
 pub use score::{Elo, Interval, Score};
+pub use selfplay::play_games;
+pub use settings::{Setting, check_settings_table, settings_file};
 pub use sprt::{Limits, Sprt, Verdict};
-pub use worker::{Load, play_games};
+pub use state::{MatchLine, Seconds, State, TrainingLine};
+pub use status::{Event, Phase, Status};
+pub use store::{Appended, MatchGame, Store, StoreError, Unreadable};
+pub use window::{Games, RoundCount};

@@ -100,6 +100,11 @@ impl LoadedNetwork {
         }
     }
 
+    /// The network inside the program that plays on a board.
+    pub fn inside(size: BoardSize) -> LoadedNetwork {
+        shipped::for_size(size)
+    }
+
     /// Loads a network from a file: the one that is named, or the one that is found where Leela Zero looks.
     pub fn find_file(named: Option<&Path>) -> Result<LoadedNetwork, NetworkError> {
         let file = match named {

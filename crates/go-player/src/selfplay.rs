@@ -176,6 +176,20 @@ pub fn play_between<S>(
     })
 }
 
+/// The move that a network with a search of `settings.simulations` would play, and its winrate for the side to move;
+/// `None` if `stop` was set. For games against opponents that are no network.
+pub fn choose(
+    judge: &Judge,
+    settings: &SelfPlay,
+    game: &Game,
+    seed: u64,
+    stop: &AtomicBool,
+) -> Option<(Move, f64)> {
+    let search = Search::new(seed);
+    let thought = think(judge, settings, game, &search, settings.simulations, stop)?;
+    Some((thought.best, thought.winrate))
+}
+
 /// What a search found.
 struct Thought {
     best: Move,

@@ -27,12 +27,38 @@
 #![forbid(unsafe_code)]
 
 // Where positions come from.
+#[cfg(feature = "trainer")]
 pub mod chunks;
+#[cfg(feature = "trainer")]
 pub mod example;
+#[cfg(feature = "trainer")]
 pub mod games;
+#[cfg(feature = "trainer")]
 pub mod label;
+#[cfg(feature = "trainer")]
 pub mod owners;
 
 // The network and its training.
+#[cfg(feature = "trainer")]
 pub mod model;
+#[cfg(feature = "trainer")]
 pub mod task;
+
+// Go in the learning loop.
+mod anchor;
+mod selfplay;
+mod zero;
+
+// Matches between programs.
+mod contest;
+mod program;
+mod referee;
+
+pub use anchor::GoPlayer;
+pub use contest::{Contest, ContestError, Contestant, Entry, Outcome};
+pub use program::{PATIENCE, Program, ProgramError};
+pub use referee::{Ending, Played, RefereeError, Rules, referee};
+pub use selfplay::{Load, self_play};
+pub use zero::{
+    GatePart, Go, Head, RatingPart, SelfPlayPart, StoredGame, TrainingPart, ZeroSettings,
+};

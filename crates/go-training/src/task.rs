@@ -19,6 +19,7 @@ use crate::model::{self, GoShape, OWNER_HEAD, OtherShape, POLICY_HEAD, VALUE_HEA
 use base::mix;
 use base::write_whole;
 use learn::batch::{Batch, Shape};
+use learn::checkpoint::{self, CheckpointError};
 use learn::data::{DataError, LoadReport};
 use learn::history::Part;
 use learn::layer::Mode;
@@ -141,12 +142,16 @@ pub struct GoTask {
     owners: Batch,
 }
 
+/// Two measures that others ask for by name.
+pub(crate) const POLICY_LOSS: &str = "policy loss";
+pub(crate) const VALUE_ERROR: &str = "value error";
+
 /// What is measured; the last one if there is a head for it.
 const MEASURES: [&str; 6] = [
     "loss",
-    "policy loss",
+    POLICY_LOSS,
     "move accuracy",
-    "value error",
+    VALUE_ERROR,
     "winner accuracy",
     "owner accuracy",
 ];
@@ -275,6 +280,12 @@ impl GoTask {
     /// Starts from the weights of another network.
     pub fn start_from(&mut self, network: &LeelaNetwork) -> Result<(), OtherShape> {
         model::from_leela(&mut self.model, self.settings.network, network)
+    }
+
+    /// Starts from the weights of another training's checkpoint, and from nothing else of it.
+    pub fn resume_weights(&mut self, checkpoint: &Path) -> Result<(), CheckpointError> {
+        let rule = self.settings.training.optimiser;
+        checkpoint::load_weights(checkpoint, &mut self.model, rule)
     }
 
     /// The network as it stands.

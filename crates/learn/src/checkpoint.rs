@@ -15,7 +15,7 @@ use crate::average::Average;
 use crate::history::History;
 use crate::loss::Tally;
 use crate::model::Model;
-use crate::optimiser::Optimiser;
+use crate::optimiser::{Optimiser, Rule};
 use base::write_whole;
 
 const MAGIC: &[u8; 16] = b"tengen training\n";
@@ -260,6 +260,18 @@ pub fn load(
         history: header.history,
         tallies: header.tallies,
     }))
+}
+
+/// Reads the weights and statistics of a checkpoint into a model of the same kind, and nothing else of it.
+pub fn load_weights(path: &Path, model: &mut Model, rule: Rule) -> Result<(), CheckpointError> {
+    let mut optimiser = Optimiser::new(rule, 0.0, None);
+    match load(path, model, &mut optimiser, &mut Average::default())? {
+        Some(_) => Ok(()),
+        None => Err(CheckpointError::File {
+            path: path.to_owned(),
+            error: io::ErrorKind::NotFound.into(),
+        }),
+    }
 }
 
 /// The checksum of gzip, from the library that is there for gzip.

@@ -60,6 +60,12 @@ impl History {
         self.rows.iter().rev().find(|row| row.part == part)
     }
 
+    /// The last measurement of a name; nothing if it was never measured.
+    pub fn last_value(&self, name: &str, part: Part) -> Option<f64> {
+        let column = self.names.iter().position(|known| known == name)?;
+        self.last(part)?.values.get(column).copied().flatten()
+    }
+
     /// The table as comma-separated values.
     pub fn to_csv(&self) -> String {
         let mut text = format!("step,part,{}\n", self.names.join(","));

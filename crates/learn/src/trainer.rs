@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use thiserror::Error;
@@ -100,12 +101,12 @@ pub enum TrainError {
         error: io::Error,
     },
     /// Training blew up.
-    #[error(
-        "the loss is not a number at step {step}: lower the learning rate or set `clip`, and start from the last checkpoint"
-    )]
+    #[error("the loss is not a number at step {step}: {advice}")]
     Diverged {
         /// The step.
         step: u64,
+        /// What to try next.
+        advice: &'static str,
     },
 }
 
@@ -139,6 +140,8 @@ pub struct Outcome {
     pub averaged: Option<PathBuf>,
     /// Steps done before this run.
     pub resumed_at: u64,
+    /// Whether all steps are done; otherwise the training was stopped and can be resumed.
+    pub is_finished: bool,
 }
 
 /// Trains a task in a folder, going on from its checkpoint if there is one. `observe` hears of progress and answers
@@ -156,25 +159,65 @@ pub fn train(
         settings,
         &LockedFolder::take(folder)?,
         engine,
+        &AtomicBool::new(false),
         observe,
     )
 }
 
-/// The same in a folder already taken, with what computes in place of the model's layers already chosen.
+/// Trains to the end and returns what was measured; nothing when `on_progress`, which is told the steps done and due
+/// after every step, returned false. Then the training was saved and the same call resumes it.
+pub fn train_to_end(
+    task: &mut dyn Task,
+    settings: &TrainSettings,
+    folder: &Path,
+    on_progress: &mut dyn FnMut(u64, u64) -> bool,
+) -> Result<Option<History>, TrainError> {
+    settings.check()?;
+    let engine = settings.device.engine()?;
+    let locked = LockedFolder::take(folder)?;
+    let mut stopped = false;
+    let mut observe = |_: &Report<'_>| true;
+    let mut each_step = |step, steps| {
+        stopped = !on_progress(step, steps);
+        !stopped
+    };
+    let outcome = run(
+        task,
+        settings,
+        locked.path(),
+        engine,
+        &mut observe,
+        &mut each_step,
+    );
+    task.model().leave_engine();
+    Ok((!stopped).then_some(outcome?.history))
+}
+
+/// The same in a folder already taken, with what computes in place of the model's layers already chosen. Once `stop` is
+/// set, the training is saved after the step under way and ends.
 pub fn train_in(
     task: &mut dyn Task,
     settings: &TrainSettings,
     folder: &LockedFolder,
     engine: Option<Box<dyn Engine>>,
+    stop: &AtomicBool,
     observe: &mut dyn FnMut(&Report<'_>) -> bool,
 ) -> Result<Outcome, TrainError> {
     settings.check()?;
-    let outcome = run(task, settings, folder.path(), engine, observe);
+    let mut each_step = |_, _| !stop.load(Ordering::Relaxed);
+    let outcome = run(
+        task,
+        settings,
+        folder.path(),
+        engine,
+        observe,
+        &mut each_step,
+    );
     task.model().leave_engine();
     outcome
 }
 
-/// Refuses a folder whose checkpoint cannot be gone on from, before anything in it is changed.
+/// Refuses a folder whose checkpoint cannot be resumed, before anything in it is changed.
 pub fn check(
     task: &mut dyn Task,
     settings: &TrainSettings,
@@ -194,20 +237,28 @@ fn run(
     folder: &Path,
     engine: Option<Box<dyn Engine>>,
     observe: &mut dyn FnMut(&Report<'_>) -> bool,
+    each_step: &mut dyn FnMut(u64, u64) -> bool,
 ) -> Result<Outcome, TrainError> {
     let mut run = Run::open(task, settings, folder, engine)?;
     let resumed_at = run.progress.step;
     let mut wants_more = true;
     while run.progress.step < settings.steps && wants_more {
         wants_more = run.advance(observe)?;
+        wants_more &= each_step(run.progress.step, settings.steps);
     }
     let network = run.save()?;
-    let averaged = run.write_average()?;
+    let is_finished = run.progress.step >= settings.steps;
+    let averaged = if is_finished {
+        run.write_average()?
+    } else {
+        None
+    };
     Ok(Outcome {
         history: run.progress.history,
         network,
         averaged,
         resumed_at,
+        is_finished,
     })
 }
 
@@ -286,7 +337,13 @@ impl<'a> Run<'a> {
         let tallies = self.task.forward(Mode::Train { seed });
         self.task.model().check_engine()?;
         if tallies[0].mean().is_some_and(|loss| !loss.is_finite()) {
-            return Err(TrainError::Diverged { step });
+            let has_checkpoint = self.folder.join(name::CHECKPOINT).exists();
+            let advice = if has_checkpoint {
+                "run the same command with a lower --rate, or with `clip` in settings.toml; it resumes from the last checkpoint"
+            } else {
+                "run the same command with a lower --rate, or with `clip` in settings.toml"
+            };
+            return Err(TrainError::Diverged { step, advice });
         }
         self.task.backward();
         let rate = settings.schedule.at(step, settings.steps);

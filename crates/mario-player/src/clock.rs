@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// Which time counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
-    /// The time that passes for everybody.
+    /// Wall-clock time.
     #[default]
     Wall,
     /// The time the thinking thread spends on a processor; where the system does not tell, the wall's.

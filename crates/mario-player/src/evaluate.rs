@@ -185,20 +185,20 @@ pub struct Series {
 
 /// Plays console deals at each level. Games found in `results` are not played again and new ones are added to it; the
 /// first game of every level comes before the second of any, so that a part says something of all levels. When `stop`
-/// is set the games under way are given up, and levels have fewer games than asked for. `heard` is told of each game.
+/// is set, unfinished games are dropped and levels have fewer games than asked for. `on_game` is called with each game.
 pub fn evaluate(
     series: &Series,
     new_player: &(dyn Fn(u64) -> Box<dyn Player> + Sync),
     results: &mut Results,
     stop: &AtomicBool,
-    heard: &(dyn Fn(&GameResult) + Sync),
+    on_game: &(dyn Fn(&GameResult) + Sync),
 ) -> Result<Vec<LevelResult>, ResultsError> {
     let numbers = series.first_game..series.first_game.saturating_add(series.games);
     let mut due = Vec::new();
     for number in numbers.clone() {
         for &level in &series.levels {
             match results.get(level, number) {
-                Some(game) => heard(game),
+                Some(game) => on_game(game),
                 None => due.push((level, number)),
             }
         }
@@ -219,7 +219,7 @@ pub fn evaluate(
             };
             let mut table = lock();
             match table.0.add(level, number, game.clone()) {
-                Ok(()) => heard(&game),
+                Ok(()) => on_game(&game),
                 Err(error) => {
                     table.1 = Some(error);
                     failed.store(true, Ordering::Relaxed);

@@ -27,8 +27,8 @@ pub mod features;
 pub mod heuristic;
 
 pub mod clock;
-pub mod judges;
-pub mod position;
+mod judges;
+mod position;
 pub mod tree;
 
 pub mod network;

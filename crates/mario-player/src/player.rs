@@ -27,7 +27,7 @@ impl View {
     }
 
     /// The same without the next pill, as round 0 plays.
-    pub fn without_next(game: &Game) -> Self {
+    pub(crate) fn without_next(game: &Game) -> Self {
         Self {
             board: *game.board(),
             pill: game.pill(),

@@ -19,7 +19,7 @@ pub enum Move {
 }
 
 /// In the tree a line is lost once more pills than this in a row cleared no virus.
-pub const BARREN_LIMIT: u32 = 20;
+pub(crate) const BARREN_LIMIT: u32 = 20;
 
 /// How the ends of games are valued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl Position {
     }
 
     /// The same, reached by `line` from the start of the game.
-    pub fn reached_by(self, line: Vec<Move>) -> Self {
+    pub(crate) fn reached_by(self, line: Vec<Move>) -> Self {
         Self { line, ..self }
     }
 
@@ -123,19 +123,19 @@ impl Position {
     }
 
     /// Pills placed since the root.
-    pub fn placed_since_root(&self) -> u32 {
+    pub(crate) fn placed_since_root(&self) -> u32 {
         self.placed - self.placed_at_root
     }
 
     /// What [`Utility::Pace`] gives a win that takes `pills_more` from here.
-    pub fn win_value(&self, pills_more: f64) -> f64 {
+    pub(crate) fn win_value(&self, pills_more: f64) -> f64 {
         let pills = f64::from(self.placed_since_root()) + pills_more.max(0.0);
         let usual = USUAL_PILLS_PER_VIRUS * f64::from(self.viruses_at_root) + USUAL_PILLS_MORE;
         1.0 - PACE_SHARE * pills / (pills + usual)
     }
 
     /// What [`Utility::Pace`] gives a loss before which `cleared_more` viruses are cleared.
-    pub fn loss_value(&self, cleared_more: f64) -> f64 {
+    pub(crate) fn loss_value(&self, cleared_more: f64) -> f64 {
         let cleared = f64::from(self.viruses_cleared()) + cleared_more.max(0.0);
         LOSS_SHARE * (cleared / f64::from(self.viruses_at_start.max(1))).min(1.0)
     }

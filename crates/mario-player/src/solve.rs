@@ -51,7 +51,7 @@ struct Entry {
 }
 
 /// Clears `game`'s board with as few of its pills as the beam finds; `None` when the beam dies
-/// out or the limit is reached. `progress` hears the pills placed and the fewest viruses left.
+/// out or the limit is reached. `progress` is called with the pills placed and the fewest viruses left.
 pub fn solve(
     game: &Game,
     weights: &Weights,

@@ -107,9 +107,6 @@ pub struct RoundZero {
 }
 
 impl RoundZero {
-    /// The design's thinking time for a move.
-    pub const TIME: Duration = Duration::from_millis(500);
-
     /// A player whose random games follow from `seed`.
     pub fn new(budget: Budget, seed: u64) -> Self {
         Self {

@@ -20,7 +20,6 @@ use serde::{Deserialize, Serialize};
 use crate::loss::{self, SCALARS, Truth};
 use crate::model::{self, MOVES_HEAD, MarioDesign, MarioShape, VALUE_HEAD};
 use base::mix;
-use learn::average::Average;
 use learn::batch::{Batch, Shape};
 use learn::checkpoint::{self, CheckpointError};
 use learn::data::{DataError, LoadReport};
@@ -28,7 +27,7 @@ use learn::history::Part;
 use learn::layer::Mode;
 use learn::loss::{Tally, masked_cross_entropy};
 use learn::model::Model;
-use learn::optimiser::{Decay, Optimiser, Rule, Schedule};
+use learn::optimiser::{Decay, Rule, Schedule};
 use learn::settings::TrainSettings;
 use learn::shuffle::Shuffle;
 use learn::trainer::Task;
@@ -149,12 +148,16 @@ pub struct MarioTask {
     row: Vec<f32>,
 }
 
+/// Two measures that others ask for by name.
+pub(crate) const MOVES_LOSS: &str = "moves loss";
+pub(crate) const WON_ERROR: &str = "won error";
+
 /// What is measured.
 const MEASURES: [&str; 7] = [
     "loss",
-    "moves loss",
+    MOVES_LOSS,
     "move accuracy",
-    "won error",
+    WON_ERROR,
     "winner accuracy",
     "cleared error",
     "duration error",
@@ -249,21 +252,9 @@ impl MarioTask {
     }
 
     /// Starts from the weights of another training's checkpoint, and from nothing else of it.
-    pub fn start_from(&mut self, checkpoint: &Path) -> Result<(), CheckpointError> {
-        let mut optimiser = Optimiser::new(self.settings.training.optimiser, 0.0, None);
-        let found = checkpoint::load(
-            checkpoint,
-            &mut self.model,
-            &mut optimiser,
-            &mut Average::default(),
-        )?;
-        match found {
-            Some(_) => Ok(()),
-            None => Err(CheckpointError::File {
-                path: checkpoint.to_owned(),
-                error: io::ErrorKind::NotFound.into(),
-            }),
-        }
+    pub fn resume_weights(&mut self, checkpoint: &Path) -> Result<(), CheckpointError> {
+        let rule = self.settings.training.optimiser;
+        checkpoint::load_weights(checkpoint, &mut self.model, rule)
     }
 
     /// What was read and left out.

@@ -31,7 +31,7 @@ pub(crate) const BOTTOM_ROW: u128 = 0xff;
 pub(crate) const TOP_ROW: u128 = 0xff << 120;
 
 /// The two cells a pill is launched into.
-pub const THROAT: u128 = 0b1_1000 << 120;
+pub(crate) const THROAT: u128 = 0b1_1000 << 120;
 
 /// A board. Halves always have their partners; reading a board text refuses others.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -132,12 +132,6 @@ impl Board {
     #[inline]
     pub fn is_topped_out(&self) -> bool {
         self.occupied() & THROAT != 0
-    }
-
-    /// The height of a column: one more than its highest occupied row.
-    pub fn column_height(&self, x: u8) -> u32 {
-        let column = self.occupied() & FIRST_COLUMN << x;
-        (128 - column.leading_zeros()).div_ceil(8)
     }
 
     /// Writes one cell. A right or top half is marked through its partner, so a whole pill

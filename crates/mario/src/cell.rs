@@ -69,7 +69,7 @@ pub struct Cell {
 }
 
 /// The text code of an empty cell.
-pub const EMPTY_CODE: u8 = b'd';
+pub(crate) const EMPTY_CODE: u8 = b'd';
 
 /// Cell codes are letters counted from here: colour 1..=3 plus four times the shape.
 const CODE_BASE: u8 = 0x60;
@@ -81,7 +81,7 @@ impl Cell {
     }
 
     /// The cell of a code; `None` for anything else, the empty code `d` included.
-    pub fn from_code(code: u8) -> Option<Self> {
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
         let value = code.checked_sub(CODE_BASE)?;
         let color = match value & 3 {
             1 => Color::Red,

@@ -9,7 +9,7 @@ use crate::place::Outcome;
 use crate::reach::flood;
 
 /// Pills without a virus cleared after which self-play calls a game stalled.
-pub const STALL_AFTER: u32 = 20;
+pub(crate) const STALL_AFTER: u32 = 20;
 
 /// When a game ends beside clearing the board and topping out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -103,11 +103,6 @@ impl Game {
     /// Pills placed so far.
     pub fn placed(&self) -> u32 {
         self.placed
-    }
-
-    /// Pills placed since a virus was last cleared.
-    pub fn placed_since_clear(&self) -> u32 {
-        self.placed_since_clear
     }
 
     /// Viruses the game began with.

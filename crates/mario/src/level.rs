@@ -10,7 +10,7 @@ use crate::pill::PillList;
 use crate::rng::Rng;
 
 /// The highest level a player can choose on the console.
-pub const TOP_LEVEL: u8 = 20;
+pub(crate) const TOP_LEVEL: u8 = 20;
 
 /// The highest level that exists at all; 21 to 24 look like 20.
 pub const LAST_LEVEL: u8 = 24;
@@ -21,7 +21,7 @@ pub fn virus_count(level: u8) -> u32 {
 }
 
 /// The highest row that may hold a virus at `level`.
-pub fn highest_virus_row(level: u8) -> u8 {
+pub(crate) fn highest_virus_row(level: u8) -> u8 {
     (level.saturating_add(5) >> 1).clamp(9, 12)
 }
 
@@ -38,7 +38,7 @@ pub fn console_level(seed: u16, level: u8) -> (PillList, Board) {
 }
 
 /// Draws one colour through the console's sixteen-entry table: red is a little likelier.
-pub fn biased_color(rng: &mut Rng) -> Color {
+pub(crate) fn biased_color(rng: &mut Rng) -> Color {
     use Color::{Blue as B, Red as R, Yellow as Y};
     const TABLE: [Color; 16] = [Y, R, B, B, R, Y, Y, R, B, B, R, Y, Y, R, B, R];
     TABLE[usize::from(rng.advance() & 15)]

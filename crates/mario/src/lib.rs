@@ -15,41 +15,37 @@
 //! ```
 #![forbid(unsafe_code)]
 
-pub mod cell;
-pub mod rng;
-
-pub mod pill;
+// The pieces, the bottle and how it is filled.
+mod cell;
+mod pill;
 
 pub mod board;
 pub mod level;
+pub mod rng;
 
-pub mod place;
-
+// What a pill does, where it can go, and when.
+mod place;
 pub mod reach;
-
 pub mod speed;
 
-pub mod game;
+mod game;
 
-pub mod text;
-
-pub mod record;
-
-pub mod film;
-
-pub mod protocol;
-
-pub mod symmetry;
+// Games as text, as pictures, as examples, and between programs.
+mod text;
 
 pub mod example;
+pub mod film;
+pub mod protocol;
+pub mod record;
+pub mod symmetry;
 
 pub use board::Board;
 pub use cell::{Cell, Color, Shape};
 pub use example::Example;
 pub use game::{Ending, Game, IllegalPlacement, Rules};
 pub use pill::{Content, Pill, PillList, Placement};
-pub use place::Outcome;
+pub use place::{Outcome, PlaceError};
 pub use reach::{Button, Resting, boxes, flood};
 pub use record::Record;
 pub use speed::Speed;
-pub use text::Placed;
+pub use text::{Placed, TextError};

@@ -7,13 +7,13 @@ use crate::cell::{Cell, Color, Shape};
 use crate::rng::Rng;
 
 /// Where a pill enters: its left half in this column of the top row.
-pub const LAUNCH_X: u8 = 3;
+pub(crate) const LAUNCH_X: u8 = 3;
 
 /// The row a pill enters in, the topmost one.
-pub const LAUNCH_Y: u8 = 15;
+pub(crate) const LAUNCH_Y: u8 = 15;
 
 /// Pills in the console's list; after the last one it starts again.
-pub const LIST_LENGTH: usize = 128;
+pub(crate) const LIST_LENGTH: usize = 128;
 
 /// A pill as it is launched: horizontal, a left and a right colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -119,7 +119,7 @@ impl Content {
     }
 
     /// The content two cells spell, if they are the two halves of one pill.
-    pub fn from_cells(first: Cell, second: Cell) -> Option<Self> {
+    pub(crate) fn from_cells(first: Cell, second: Cell) -> Option<Self> {
         let vertical = match (first.shape, second.shape) {
             (Shape::Bottom, Shape::Top) => true,
             (Shape::Left, Shape::Right) => false,
@@ -133,7 +133,7 @@ impl Content {
     }
 
     /// The clockwise quarter turns (the fewest) that bring `pill` to this content, if any do.
-    pub fn turns_of(self, pill: Pill) -> Option<u8> {
+    pub(crate) fn turns_of(self, pill: Pill) -> Option<u8> {
         (0..4).find(|&turns| pill.turned(turns) == self)
     }
 

@@ -87,7 +87,7 @@ impl Board {
 
     /// [`Board::place`] for a resting place that reachability returned, unchecked.
     #[inline]
-    pub fn place_reachable(&mut self, content: Content, x: u8, y: u8) -> Outcome {
+    pub(crate) fn place_reachable(&mut self, content: Content, x: u8, y: u8) -> Outcome {
         let here = bit(x, y);
         if content.vertical {
             self.add_vertical(here, content.first, content.second);
@@ -126,7 +126,7 @@ impl Board {
 
     /// [`Board::place`] in slow motion: the board with the pill on it, then for each round the
     /// board with its runs marked and every row of the fall. The last scene is the board at rest.
-    pub fn place_slowly(
+    pub(crate) fn place_slowly(
         &mut self,
         content: Content,
         x: u8,

@@ -21,10 +21,10 @@ pub use server::{Deal, Server};
 pub const VERSION: &str = "1";
 
 /// The name of the receiving player in every message.
-pub const YOU: &str = "you";
+pub(crate) const YOU: &str = "you";
 
 /// Frames ahead at which a request counts as too far.
-pub const FAR_FRAMES: u32 = 300;
+pub(crate) const FAR_FRAMES: u32 = 300;
 
 /// Whether the console looks at the down button in this frame.
 pub(crate) fn checks_down(frame: u32) -> bool {

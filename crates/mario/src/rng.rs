@@ -3,11 +3,12 @@
 /// The seed in the generator when the console is switched on.
 pub const POWER_ON_SEED: u16 = 0x8988;
 
-/// The smallest seed that leads anywhere: 0 and 1 collapse to zero for ever.
+/// The smallest usable seed: 0 and 1 give nothing but zeros.
 pub const FIRST_SEED: u16 = 2;
 
 /// The number of distinct states on the generator's one long cycle.
-pub const CYCLE_LENGTH: usize = 32_767;
+#[cfg(test)]
+const CYCLE_LENGTH: usize = 32_767;
 
 /// The generator. Each draw advances the state first, so the seed itself is never used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -86,7 +86,7 @@ const CLEAR_FRAMES: u32 = 20;
 const FALL_FRAMES: u32 = 16;
 
 /// Frames from locking in row `y` to control of the next pill (an approximate model).
-pub fn cleanup_frames(y: u8, outcome: &Outcome) -> u32 {
+pub(crate) fn cleanup_frames(y: u8, outcome: &Outcome) -> u32 {
     let clears = outcome
         .rows_fallen()
         .iter()

@@ -5,6 +5,7 @@
 mod output;
 
 mod commands;
+mod games;
 mod interrupt;
 mod version;
 

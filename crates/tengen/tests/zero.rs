@@ -39,6 +39,9 @@ simulations = 4
 at_once = 8
 min_games = 4
 max_games = 12
+[rating]
+games = 2
+anchors = ["random"]
 "#,
     network_ending: "txt.gz",
 };
@@ -70,6 +73,9 @@ simulations = 4
 at_once = 8
 min_deals = 4
 max_deals = 12
+[rating]
+deals = 2
+anchors = ["random"]
 "#,
     network_ending: "net",
 };
@@ -225,4 +231,29 @@ fn a_run_may_begin_with_a_given_network() {
     refused(&other, "has size = 5, blocks = 1, filters = 8");
     fs::write(&given, "no network\n").unwrap();
     refused(&folder.path().join("third"), "given.txt");
+}
+
+#[test]
+fn a_bad_option_of_a_new_run_leaves_no_settings_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let begin = |size: &str| {
+        let mut command = zero(&GO, &dir, 0);
+        command.args(["--size", size]).output().unwrap()
+    };
+    let refused = begin("40");
+    assert_eq!(refused.status.code(), Some(2));
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        error.contains("size is 40: it must be from 2 to 25"),
+        "{error}"
+    );
+    let begun = begin("5");
+    assert!(begun.status.success(), "{begun:?}");
+    let settings = fs::read_to_string(dir.join("settings.toml")).unwrap();
+    assert!(settings.contains("size = 5 "), "{settings}");
+    let other = begin("7");
+    assert_eq!(other.status.code(), Some(2));
+    let error = String::from_utf8(other.stderr).unwrap();
+    assert!(error.contains("has size = 5"), "{error}");
 }

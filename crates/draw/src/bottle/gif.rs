@@ -11,7 +11,7 @@ pub type GifError = gif::EncodingError;
 /// GIF counts time in hundredths of a second, and browsers slow down anything below two.
 const LEAST_DELAY: f64 = 2.0;
 
-/// The animation, for ever from the start.
+/// The animation, repeated without end.
 pub fn to_gif(frames: &[Frame]) -> Result<Vec<u8>, GifError> {
     let mut bytes = Vec::new();
     let palette: Vec<u8> = PALETTE

@@ -15,10 +15,10 @@ use crate::protocol::presses::{Presses, PressesError};
 use crate::text::{Placed, TextError, coordinate};
 
 /// The most bytes of a message, its newline included.
-pub const MOST_BYTES: usize = 8192;
+pub(crate) const MOST_BYTES: usize = 8192;
 
 /// The most characters of an identifier.
-pub const MOST_ID: usize = 40;
+pub(crate) const MOST_ID: usize = 40;
 
 /// Why a line is no message.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -26,7 +26,7 @@ pub enum MessageError {
     /// More than [`MOST_BYTES`].
     #[error("a message has at most 8192 bytes, this one has {0}")]
     Long(usize),
-    /// A first word nobody says.
+    /// The first word is no command of the protocol.
     #[error("{0:?} begins no message of this side")]
     Unknown(String),
     /// Not the parts the message has.

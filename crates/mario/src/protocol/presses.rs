@@ -9,7 +9,7 @@ use crate::reach::Button;
 use crate::reach::timed::Held;
 
 /// The most frames one message may fill.
-pub const MOST_FRAMES: usize = 624;
+pub(crate) const MOST_FRAMES: usize = 624;
 
 /// What happens to a button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl fmt::Display for Presses {
 
 impl Presses {
     /// The presses that hold exactly the given buttons in each frame, from no button held.
-    pub fn holding(schedule: &[Held]) -> Self {
+    pub(crate) fn holding(schedule: &[Held]) -> Self {
         let mut before = Held::NONE;
         let frames = schedule.iter().map(|&held| {
             let changed = |button: &Button| held.holds(*button) != before.holds(*button);

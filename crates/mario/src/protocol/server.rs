@@ -87,12 +87,12 @@ impl Server {
     }
 
     /// Whether the clock may run: a version is agreed on and the game is not over.
-    pub fn is_running(&self) -> bool {
+    pub(crate) fn is_running(&self) -> bool {
         !matches!(self.phase, Phase::VersionSelection | Phase::Over)
     }
 
     /// Whether a pill is controlled about which the player has said nothing yet.
-    pub fn awaits_answer(&self) -> bool {
+    pub(crate) fn awaits_answer(&self) -> bool {
         matches!(self.phase, Phase::Control(_)) && !self.answered && self.queue.is_none()
     }
 

@@ -10,8 +10,9 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use fleet::{Contest, Contestant, Elo, Entry, Outcome, Rules, Score, Sprt, Verdict};
+use fleet::{Elo, Score, Sprt, Verdict};
 use go::{BoardSize, Game, Komi, Move, sgf};
+use go_training::{Contest, Contestant, Entry, Outcome, Rules};
 
 use crate::interrupt;
 
@@ -66,7 +67,7 @@ pub struct Args {
     #[arg(long, default_value_t = 6)]
     opening_moves: usize,
     /// Seconds that a program may be silent; then it has lost the game on time and is started again.
-    #[arg(long, default_value_t = fleet::PATIENCE.as_secs(), value_name = "SECONDS")]
+    #[arg(long, default_value_t = go_training::PATIENCE.as_secs(), value_name = "SECONDS")]
     patience: u64,
     /// A longer game is scored as it stands.
     #[arg(long, default_value_t = 722)]
@@ -235,7 +236,7 @@ fn scorer(choice: Option<&str>) -> Option<String> {
     match choice {
         Some("none") => None,
         Some(command) => Some(command.to_owned()),
-        None => fleet::Program::start(GNU_GO)
+        None => go_training::Program::start(GNU_GO)
             .ok()
             .map(|_| GNU_GO.to_owned()),
     }

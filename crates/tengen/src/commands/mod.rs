@@ -16,7 +16,7 @@ mod sgf;
 mod terminal;
 mod train;
 mod tsumego;
-mod zero;
+pub mod zero;
 
 pub use terminal::sentence;
 

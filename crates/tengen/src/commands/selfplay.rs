@@ -82,18 +82,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let bar = progress_bar(args.games, first);
     let interrupted = interrupt::stop_flag()?;
     let stop = AtomicBool::new(first >= args.games);
-    let done = AtomicU64::new(first);
     let positions = AtomicU64::new(0);
     let failure: Mutex<Option<anyhow::Error>> = Mutex::new(None);
-    fleet::play_games(
-        network.evaluator,
+    go_training::self_play(
+        network,
         &settings,
         args.seed,
         first,
+        Some(args.games),
         args.at_once,
         &stop,
         |number, game| {
-            if number < args.games && !is_there(&args.dir, number) {
+            if !is_there(&args.dir, number) {
                 positions.fetch_add(game.steps.len() as u64, Ordering::Relaxed);
                 if let Err(error) = keep(&args.dir, number, &game) {
                     failure
@@ -104,12 +104,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 }
             }
             bar.inc(1);
-            let all = number < args.games && done.fetch_add(1, Ordering::Relaxed) + 1 >= args.games;
-            if all || interrupted.load(Ordering::Relaxed) {
+            if interrupted.load(Ordering::Relaxed) {
                 stop.store(true, Ordering::Relaxed);
             }
         },
-    )?;
+    );
     bar.finish_and_clear();
     if let Some(error) = failure
         .into_inner()

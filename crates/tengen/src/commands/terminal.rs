@@ -67,7 +67,7 @@ pub fn progress(steps: usize, unit: &'static str) -> ProgressBar {
     }
 }
 
-/// The same where nobody knows how many steps there are.
+/// The same where the number of steps is unknown.
 pub fn spinner(unit: &'static str) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();

@@ -11,114 +11,177 @@ use std::{
     time::{Duration, Instant},
 };
 
-use fleet::zero::{Discipline, Event, GoRun, MarioRun, Phase, Run, Status, ZeroSettings};
+use clap::{
+    Arg, ArgAction, ArgMatches, FromArgMatches, Subcommand, error::ErrorKind, value_parser,
+};
+use fleet::{Beginning, Event, Learner, Phase, Run, Status};
 
-use crate::interrupt;
+use crate::{games::games, interrupt};
 
 /// How often the status line changes on a terminal.
 const STATUS_EVERY: Duration = Duration::from_millis(250);
 
-/// Learn a game by self-play.
-#[derive(clap::Subcommand)]
-pub enum Command {
-    Go(GoArgs),
-    Mario(MarioArgs),
+/// A game and what to do with it. The subcommands are the games of [`games`].
+pub struct Command {
+    game: String,
+    dir: Option<PathBuf>,
+    rounds: Option<u64>,
+    beginning: Beginning,
+    prints_settings: bool,
 }
 
-/// Learn Go from nothing: self-play, training, a match, promotion, again and again.
-///
-/// Everything is kept in one folder and the same command goes on after a stop of any kind. The
-/// settings are in settings.toml there, explained; report.html shows how the run goes.
-///
-/// Example: tengen zero go --size 9 --dir runs/go9
-/// Example: tengen zero go --from trained.txt.gz --dir runs/on
-#[derive(clap::Args)]
-#[command(verbatim_doc_comment)]
-pub struct GoArgs {
-    /// The run's folder.
-    #[arg(long, value_name = "FOLDER")]
-    dir: PathBuf,
-    /// Board size of a new run.
-    #[arg(long)]
-    size: Option<usize>,
-    /// Begin a new run with this network instead of a random one; it gives the size, the blocks and
-    /// the filters.
-    #[arg(long, value_name = "FILE", conflicts_with = "size")]
-    from: Option<PathBuf>,
-    /// Stop after so many trainings; without it the run goes on until it is stopped.
-    #[arg(long)]
-    rounds: Option<u64>,
+impl Subcommand for Command {
+    fn augment_subcommands(command: clap::Command) -> clap::Command {
+        let command = command
+            .about("Learn a game by self-play")
+            .subcommand_required(true)
+            .arg_required_else_help(true);
+        command.subcommands(games().into_iter().map(|game| {
+            let about = game.help.split(':').next().unwrap_or(game.help);
+            let mut command = clap::Command::new(game.name)
+                .about(about)
+                .long_about(game.help)
+                .arg(
+                    Arg::new("dir")
+                        .long("dir")
+                        .value_name("FOLDER")
+                        .value_parser(value_parser!(PathBuf))
+                        .required_unless_present("print-settings")
+                        .help("The run's folder"),
+                )
+                .arg(
+                    Arg::new("rounds")
+                        .long("rounds")
+                        .value_parser(value_parser!(u64))
+                        .help("Stop after so many trainings; without it the run goes on until it is stopped"),
+                )
+                .arg(
+                    Arg::new("from")
+                        .long("from")
+                        .value_name("FILE")
+                        .value_parser(value_parser!(PathBuf))
+                        .help("Begin a new run with this network instead of the game's own; it gives the board and the shape"),
+                )
+                .arg(
+                    Arg::new("set")
+                        .long("set")
+                        .value_name("SETTING=VALUE")
+                        .action(ArgAction::Append)
+                        .help("A setting of a new run, such as selfplay.games=400; may be given more than once"),
+                )
+                .arg(
+                    Arg::new("print-settings")
+                        .long("print-settings")
+                        .action(ArgAction::SetTrue)
+                        .help("Print the settings file of a new run, every setting explained, and end"),
+                );
+            for (setting, help) in game.options {
+                command = command.arg(
+                    Arg::new(setting)
+                        .long(setting)
+                        .conflicts_with("from")
+                        .help(help),
+                );
+            }
+            command
+        }))
+    }
+
+    fn augment_subcommands_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        games().iter().any(|game| game.name == name)
+    }
 }
 
-/// Learn Dr. Mario: self-play, training, a comparison on equal deals, promotion, again
-/// and again.
-///
-/// The first games are played without a network. Everything is kept in one folder and the same
-/// command goes on after a stop of any kind. The settings are in settings.toml there, explained;
-/// report.html shows how the run goes.
-///
-/// Example: tengen zero mario --dir runs/mario
-#[derive(clap::Args)]
-#[command(verbatim_doc_comment)]
-pub struct MarioArgs {
-    /// The run's folder.
-    #[arg(long, value_name = "FOLDER")]
-    dir: PathBuf,
-    /// Stop after so many trainings; without it the run goes on until it is stopped.
-    #[arg(long)]
-    rounds: Option<u64>,
+impl FromArgMatches for Command {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let missing = || clap::Error::raw(ErrorKind::MissingSubcommand, "name a game to learn\n");
+        let (name, matches) = matches.subcommand().ok_or_else(missing)?;
+        let games = games();
+        let game = games
+            .iter()
+            .find(|game| game.name == name)
+            .ok_or_else(missing)?;
+        let mut values = Vec::new();
+        for (setting, _) in &game.options {
+            if let Some(value) = matches.get_one::<String>(setting) {
+                values.push(((*setting).to_owned(), value.clone()));
+            }
+        }
+        for pair in matches.get_many::<String>("set").into_iter().flatten() {
+            let (setting, value) = pair.split_once('=').ok_or_else(|| {
+                let message =
+                    format!("--set {pair}: expected SETTING=VALUE, such as selfplay.games=400\n");
+                clap::Error::raw(ErrorKind::ValueValidation, message)
+            })?;
+            values.push((setting.trim().to_owned(), value.trim().to_owned()));
+        }
+        Ok(Command {
+            game: name.to_owned(),
+            dir: matches.get_one::<PathBuf>("dir").cloned(),
+            rounds: matches.get_one::<u64>("rounds").copied(),
+            beginning: Beginning {
+                from: matches.get_one::<PathBuf>("from").cloned(),
+                values,
+            },
+            prints_settings: matches.get_flag("print-settings"),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 /// Runs the subcommand.
 pub fn run(command: Command) -> anyhow::Result<ExitCode> {
-    match command {
-        Command::Go(args) => run_go(&args),
-        Command::Mario(args) => {
-            let run = MarioRun::open(&args.dir, str::to_owned)?;
-            run_on(run, args.rounds)
+    let games = games();
+    let Some(game) = games.iter().find(|game| game.name == command.game) else {
+        anyhow::bail!("there is no game {}", command.game);
+    };
+    match command.dir {
+        Some(dir) if !command.prints_settings => {
+            (game.run)(&dir, &command.beginning, command.rounds)
+        }
+        _ => {
+            super::terminal::print(&(game.settings)())?;
+            Ok(ExitCode::SUCCESS)
         }
     }
 }
 
-fn run_go(args: &GoArgs) -> anyhow::Result<ExitCode> {
-    let run = match &args.from {
-        Some(file) => GoRun::begin_from(&args.dir, file)?,
-        None => GoRun::open(&args.dir, |template| match args.size {
-            Some(size) => ZeroSettings {
-                size,
-                ..ZeroSettings::default()
-            }
-            .template(),
-            None => template.to_owned(),
-        })?,
-    };
-    if let Some(size) = args.size.filter(|&size| size != run.settings().size) {
-        anyhow::bail!(
-            "the run in {} is on {1}x{1}; leave --size {size} out, or choose another folder",
-            args.dir.display(),
-            run.settings().size
-        );
+/// Does what is due next, again and again: for so many trainings, or until Ctrl-C.
+pub fn run_to_end<L: Learner>(mut run: Run<L>, rounds: Option<u64>) -> anyhow::Result<ExitCode> {
+    for warning in run.warnings() {
+        eprintln!("tengen: {warning}");
     }
-    run_on(run, args.rounds)
-}
-
-fn run_on<D: Discipline>(mut run: Run<D>, rounds: Option<u64>) -> anyhow::Result<ExitCode> {
     let stop = interrupt::stop_flag()?;
     let line = StatusLine::new();
-    let is_done = |run: &Run<D>| {
-        rounds.is_some_and(|rounds| run.state().rounds >= rounds && run.state().candidate.is_none())
+    let is_done = |run: &Run<L>| {
+        let state = run.state();
+        let is_settled = state.candidate.is_none() && state.to_rate.is_none();
+        rounds.is_some_and(|rounds| state.rounds >= rounds && is_settled)
     };
     while !is_done(&run) && !stop.load(Ordering::Relaxed) {
         let event = run.step(stop, &|status| line.show(&status))?;
         line.clear();
         match event {
-            Event::Played => println!("{} games played", run.games()),
+            Event::Played => println!("{} played", counted(run.games(), "game", "games")),
             Event::Trained(line) => println!(
-                "round {}: learned from {} positions, policy loss {}, value error {}",
+                "round {}: learned from {}, policy loss {}, value error {}",
                 line.round,
-                line.positions,
+                counted(line.positions as u64, "position", "positions"),
                 number(line.policy_loss),
                 number(line.value_error)
+            ),
+            Event::Decided(line) if line.score.games() == 0 => println!(
+                "round {}: {} is the first network",
+                line.round,
+                &line.network[..line.network.len().min(8)],
             ),
             Event::Decided(line) => println!(
                 "round {}: {} won {}: {}",
@@ -131,6 +194,9 @@ fn run_on<D: Discipline>(mut run: Run<D>, rounds: Option<u64>) -> anyhow::Result
                     "not promoted"
                 }
             ),
+            Event::Rated(elo, error) => {
+                println!("rated: {} over the first network", rating(elo, error))
+            }
             Event::Stopped => {}
         }
     }
@@ -139,15 +205,28 @@ fn run_on<D: Discipline>(mut run: Run<D>, rounds: Option<u64>) -> anyhow::Result
         |file| format!("the best network is {}", file.display()),
     );
     println!(
-        "{} rounds, {} games, Elo {:+.0}; {best}",
-        run.state().rounds,
-        run.games(),
-        run.state().elo,
+        "{}, {}, {} over the first network; {best}",
+        counted(run.state().rounds, "round", "rounds"),
+        counted(run.games(), "game", "games"),
+        rating(run.state().elo, run.state().elo_error),
     );
     if stop.load(Ordering::Relaxed) {
+        println!("stopped; the same command resumes");
         return Ok(ExitCode::from(interrupt::EXIT_INTERRUPTED));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// Elo with half its 95 % interval, as fitted over all match games.
+fn rating(elo: f64, error: Option<f64>) -> String {
+    match error {
+        Some(error) => format!("Elo {elo:+.0} ± {error:.0}"),
+        None => format!("Elo {elo:+.0}"),
+    }
 }
 
 fn number(value: Option<f64>) -> String {
@@ -199,17 +278,18 @@ fn describe(status: &Status) -> String {
             None => "training".into(),
         },
         Phase::Match => "match".into(),
+        Phase::Rating => "rating games".into(),
     };
     let score = status.last_match.map_or_else(
         || "no match yet".into(),
         |score| format!("match {}-{}", score.wins, score.losses),
     );
     format!(
-        "round {}, {doing}; {} positions, {:.0} games/h, network {}, {score}, Elo {:+.0}",
+        "round {}, {doing}; {} positions, {:.0} games/h, network {}, {score}, {}",
         status.round + 1,
         status.positions,
         status.games_per_hour,
         status.best,
-        status.elo
+        rating(status.elo, status.elo_error)
     )
 }

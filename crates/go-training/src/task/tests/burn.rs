@@ -1,5 +1,7 @@
 //! Burn agrees with our layers about Go, and can train it.
 
+use std::sync::atomic::AtomicBool;
+
 use base::LockedFolder;
 use learn::device::agreement::{Case, WAY_TOLERANCE, agree_on_processor, distance, values};
 use learn::device::{BurnEngine, Engine};
@@ -40,7 +42,15 @@ fn train(
     let engine = || Box::new(BurnEngine::on_processor()) as Box<dyn Engine>;
     let folder = LockedFolder::take(folder).unwrap();
     let engine = on_engine.then(engine);
-    trainer::train_in(task, &settings.training, &folder, engine, observe).unwrap()
+    trainer::train_in(
+        task,
+        &settings.training,
+        &folder,
+        engine,
+        &AtomicBool::new(false),
+        observe,
+    )
+    .unwrap()
 }
 
 #[test]

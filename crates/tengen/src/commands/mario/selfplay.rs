@@ -7,7 +7,7 @@ use anyhow::bail;
 use clap::{Args, ValueEnum};
 use mario_player::clock::Clock;
 use mario_player::net_tree::NetSettings;
-use mario_player::selfplay::{PillSource, SelfPlaySettings, self_play};
+use mario_training::{PillSource, SelfPlaySettings, self_play};
 
 use super::{Levels, PlayerArgs};
 use crate::commands::terminal::{self, counted};

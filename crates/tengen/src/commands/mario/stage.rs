@@ -124,7 +124,7 @@ fn visible_width(row: &str) -> usize {
     row.chars().map(is_seen).filter(|&seen| seen).count()
 }
 
-/// Errors are ignored: there is nobody left to tell.
+/// Errors are ignored: the program ends anyway.
 fn give_back() {
     let _ = execute!(stdout(), Show, LeaveAlternateScreen);
     let _ = disable_raw_mode();

@@ -15,11 +15,13 @@ use learn::trainer::{self, Task, name};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::interrupt;
+
 /// Train a network.
 ///
 /// A training lives in a folder: settings.toml, checkpoint.bin, the network, the curves as
-/// history.csv and curves.svg, and event files for TensorBoard. Interrupted at any moment, the same
-/// command goes on from the last checkpoint.
+/// history.csv and curves.svg, and event files for TensorBoard. Ctrl-C writes a checkpoint before
+/// the program ends, a second one ends it at once; the same command resumes from the last checkpoint.
 ///
 /// Example: tengen train go --games kgs.tar.gz --out runs/go19
 #[derive(clap::Args)]
@@ -48,7 +50,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 /// Options of every training.
 #[derive(clap::Args)]
 struct Common {
-    /// Folder of the training; if there is one in it already, it goes on.
+    /// Folder of the training; if there is one in it already, it is resumed.
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
     /// Settings to start with instead of the defaults; options given here come on top.
@@ -78,6 +80,9 @@ struct Common {
     /// Steps between two tests.
     #[arg(long)]
     test_every: Option<u64>,
+    /// Seconds between two checkpoints; Ctrl-C writes one, too.
+    #[arg(long, value_name = "SECONDS")]
+    checkpoint_seconds: Option<u64>,
     /// Print progress as lines of JSON.
     #[arg(long)]
     json: bool,
@@ -124,6 +129,7 @@ impl Common {
         set(self.seed, &mut training.seed);
         set(self.report_every, &mut training.report_every);
         set(self.test_every, &mut training.test_every);
+        set(self.checkpoint_seconds, &mut training.checkpoint_seconds);
     }
 
     /// Takes the folder of the training, saves the settings in it, and trains.
@@ -138,7 +144,11 @@ impl Common {
         // A refused option must not replace the settings with which the training can go on.
         trainer::check(task, training, &folder)?;
         settings::write(&self.out.join(name::SETTINGS), settings)?;
-        progress::train(task, training, &folder, engine, self.json)?;
+        let stop = interrupt::stop_flag()?;
+        let outcome = progress::train(task, training, &folder, engine, self.json, stop)?;
+        if !outcome.is_finished {
+            return Ok(ExitCode::from(interrupt::EXIT_INTERRUPTED));
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -1,6 +1,7 @@
 //! How a training shows itself: a bar on a terminal, lines of text or JSON.
 
 use std::io::IsTerminal;
+use std::sync::atomic::AtomicBool;
 
 use base::LockedFolder;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
@@ -18,6 +19,7 @@ pub fn train(
     folder: &LockedFolder,
     engine: Option<Box<dyn Engine>>,
     as_json: bool,
+    stop: &AtomicBool,
 ) -> anyhow::Result<Outcome> {
     let bar = if std::io::stderr().is_terminal() {
         let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  {msg}")?;
@@ -37,12 +39,15 @@ pub fn train(
         }
         true
     };
-    let outcome = trainer::train_in(task, training, folder, engine, &mut observe)?;
+    let outcome = trainer::train_in(task, training, folder, engine, stop, &mut observe)?;
     bar.finish_and_clear();
     if as_json {
         let files = json!({ "network": outcome.network, "averaged": outcome.averaged, "resumed_at": outcome.resumed_at });
         println!("{files}");
     } else {
+        if !outcome.is_finished {
+            println!("stopped; the same command resumes");
+        }
         println!("network: {}", outcome.network.display());
         if let Some(averaged) = &outcome.averaged {
             println!("averaged network: {}", averaged.display());

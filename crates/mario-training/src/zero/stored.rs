@@ -84,14 +84,17 @@ impl MarioGame {
     }
 
     /// What can be learned from it: the moves whose weights were noted.
-    pub fn examples(&self) -> Vec<Example> {
-        let all = Example::of_record(&self.record, StallCounts::AsLost).unwrap_or_default();
+    /// An error says why the record cannot be played again.
+    pub fn examples(&self) -> Result<Vec<Example>, String> {
+        let all = Example::of_record(&self.record, StallCounts::AsLost)
+            .map_err(|error| error.to_string())?;
         let noted = |played: &RecordMove| !played.weights.is_empty();
-        all.into_iter()
+        Ok(all
+            .into_iter()
             .zip(&self.record.moves)
             .filter(|(_, played)| noted(played))
             .map(|(example, _)| example)
-            .collect()
+            .collect())
     }
 
     /// The board before each move and after the last, and the pill placed between, for the page.

@@ -1,46 +1,49 @@
-//! What is known of a run's games.
+//! What is known of a run's games: how many, the newest ones, and the positions to learn from.
 
 use std::collections::VecDeque;
 
-use crate::zero::Discipline;
+use crate::{Learner, Unreadable};
 
 /// Games kept at hand for the report.
 const RECENT_GAMES: usize = 12;
 
-/// The games of a run: counted, the newest at hand, the positions of the window.
-pub struct Games<D: Discipline> {
+/// The self-play games of a run: counted, the newest at hand, and the newest positions.
+pub struct Games<L: Learner> {
     /// Games so far.
     pub count: u64,
     /// Positions recorded so far.
     pub positions: u64,
-    /// The newest games.
-    pub recent: VecDeque<D::Game>,
-    /// What the game counts of them.
-    pub summary: D::Summary,
-    pub(super) next_number: u64,
+    /// The newest games, oldest first.
+    pub recent: VecDeque<L::Record>,
+    /// What the game counts of all of them.
+    pub summary: L::Summary,
+    /// Records that teach nothing because they cannot be read.
+    pub unreadable: Unreadable,
+    pub(crate) next_number: u64,
     /// The round the newest game was played in, and what there is of that round.
     newest_round: (u64, RoundCount),
-    pub(super) window: VecDeque<D::Example>,
+    pub(crate) window: VecDeque<L::Example>,
     window_size: usize,
 }
 
 /// What was played in a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct RoundCount {
+pub struct RoundCount {
     /// Games.
-    pub(super) games: u64,
+    pub games: u64,
     /// Positions recorded in them.
-    pub(super) positions: usize,
+    pub positions: usize,
 }
 
-impl<D: Discipline> Games<D> {
-    /// No games yet.
+impl<L: Learner> Games<L> {
+    /// No games yet; the newest `window_size` positions will be kept.
     pub fn new(window_size: usize) -> Self {
         Games {
             count: 0,
             positions: 0,
             recent: VecDeque::new(),
-            summary: D::Summary::default(),
+            summary: L::Summary::default(),
+            unreadable: Unreadable::default(),
             next_number: 0,
             newest_round: (0, RoundCount::default()),
             window: VecDeque::new(),
@@ -48,12 +51,18 @@ impl<D: Discipline> Games<D> {
         }
     }
 
-    /// Adds a game.
-    pub fn add(&mut self, game: D::Game) {
-        let (number, round) = D::place(&game);
-        let examples = D::examples(&game);
-        self.count += 1;
+    /// Adds a game. One without readable positions is counted and named in [`Self::unreadable`].
+    pub fn add(&mut self, record: L::Record) {
+        let (number, round) = L::number_and_round(&record);
         self.next_number = self.next_number.max(number + 1);
+        let examples = match L::examples(&record) {
+            Ok(examples) => examples,
+            Err(why) => {
+                self.unreadable.add(&format!("game {number}"), &why);
+                return;
+            }
+        };
+        self.count += 1;
         self.positions += examples.len() as u64;
         if self.newest_round.0 != round {
             self.newest_round = (round, RoundCount::default());
@@ -66,15 +75,15 @@ impl<D: Discipline> Games<D> {
             }
             self.window.push_back(example);
         }
-        D::count(&mut self.summary, &game);
+        L::summarise(&mut self.summary, &record);
         if self.recent.len() == RECENT_GAMES {
             self.recent.pop_front();
         }
-        self.recent.push_back(game);
+        self.recent.push_back(record);
     }
 
     /// What was played in `round`, which is the newest game's or a later one without games so far.
-    pub(super) fn of_round(&self, round: u64) -> RoundCount {
+    pub fn of_round(&self, round: u64) -> RoundCount {
         match self.newest_round {
             (newest, count) if newest == round => count,
             _ => RoundCount::default(),

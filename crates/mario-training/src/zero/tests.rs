@@ -1,11 +1,15 @@
-use std::{path::Path, sync::Mutex};
+use std::{
+    path::Path,
+    sync::{Mutex, atomic::AtomicBool},
+};
 
+use base::nth_seed;
+use fleet::{Beginning, Event, Games, Run};
 use mario::record::RecordEnd;
 
 use super::*;
-use crate::zero::{Event, Folder, MarioRun, MatchLine};
 
-fn settings() -> MarioSettings {
+fn settings() -> ZeroSettings {
     toml::from_str(
         "levels = [0, 1]
         [round0]
@@ -18,23 +22,21 @@ fn settings() -> MarioSettings {
 }
 
 /// Games of round 0, played into memory.
-fn games(settings: &MarioSettings, wanted: usize) -> Vec<MarioGame> {
-    let dir = tempfile::tempdir().unwrap();
-    let folder = Folder::open(dir.path()).unwrap();
-    let state = State::default();
-    let table = Table {
-        folder: &folder,
-        settings,
-        state: &state,
-    };
-    let enough = AtomicBool::new(false);
+fn games(settings: &ZeroSettings, wanted: u64) -> Vec<MarioGame> {
+    let player = DrMario::player(settings, PlayerFor::SelfPlay, None).unwrap();
     let games = Mutex::new(Vec::new());
-    let done = |game| {
-        let mut games = games.lock().unwrap();
-        games.push(game);
-        enough.store(games.len() >= wanted, Ordering::Relaxed);
+    let stop = AtomicBool::new(false);
+    let play = |number| {
+        let task = SelfPlayTask {
+            number,
+            round: 0,
+            network: "",
+            seed: nth_seed(settings.seed, number),
+        };
+        DrMario::play(settings, &player, &task, &stop)
     };
-    DrMario::play(&table, 5, &enough, &done).unwrap();
+    let keep = |_, game| games.lock().unwrap().push(game);
+    fleet::play_games(5, Some(5 + wanted), 2, &stop, play, keep);
     let mut games = games.into_inner().unwrap();
     games.sort_by_key(|game| game.head.number);
     games
@@ -60,11 +62,11 @@ fn a_game_comes_back_from_its_bytes() {
 #[test]
 fn only_moves_with_weights_are_learned() {
     let mut game = games(&settings(), 1).remove(0);
-    let all = game.examples().len();
+    let all = game.examples().unwrap().len();
     assert_eq!(all, game.record.moves.len());
     game.record.moves[1].weights.clear();
     game.record.moves[4].weights.clear();
-    assert_eq!(game.examples().len(), all - 2);
+    assert_eq!(game.examples().unwrap().len(), all - 2);
 }
 
 /// The chances learned from round 0 must tell placements apart, which its mean utilities hardly do.
@@ -74,7 +76,7 @@ fn the_temperature_sharpens_what_round_zero_teaches() {
         let mut settings = settings();
         settings.round0.temperature = temperature;
         let game = games(&settings, 1).remove(0);
-        let example = &game.examples()[0];
+        let example = &game.examples().unwrap()[0];
         let chances = example.moves.values().filter(|&&chance| chance > 0.0);
         -chances.map(|chance| chance * chance.ln()).sum::<f64>()
     };
@@ -83,36 +85,39 @@ fn the_temperature_sharpens_what_round_zero_teaches() {
 }
 
 #[test]
+fn a_record_that_cannot_be_played_again_is_counted_and_named() {
+    let mut game = games(&settings(), 1).remove(0);
+    // A second pill where the first one lies.
+    let first = game.record.moves[0].clone();
+    game.record.moves.insert(1, first);
+    let mut all = Games::<DrMario>::new(100);
+    assert!(game.examples().is_err());
+    all.add(game);
+    assert_eq!((all.count, all.unreadable.count), (0, 1));
+    assert!(
+        all.unreadable.first.starts_with("game 5: "),
+        "{}",
+        all.unreadable.first
+    );
+}
+
+#[test]
 fn the_page_shows_rounds_and_games() {
-    let settings = settings();
-    let mut all = Games::new(100);
-    for mut game in games(&settings, 3) {
-        game.head.network = "</script>".into();
-        game.head.round = game.head.number % 2;
-        all.add(game);
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = small_run(folder.path(), 4, 2);
+    for _ in 0..3 {
+        run.step(&AtomicBool::new(false), &|_| {}).unwrap();
     }
-    let state = State {
-        rounds: 1,
-        matches: vec![MatchLine {
-            round: 1,
-            network: "0123456789abcdef".into(),
-            score: Score::new(0, 0),
-            promoted: true,
-            elo: 0.0,
-            games: 3,
-            at_seconds: 5.0,
-        }],
-        ..State::default()
-    };
-    let page = DrMario::report(&settings, &state, &all);
+    let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
     assert!(!page.contains("{{"), "a place is left open");
     assert_eq!(page.matches("</script>").count(), 1);
-    assert!(page.contains("Dr. Mario, levels 0 to 1"));
+    assert!(page.contains("Dr. Mario, levels 0 to 0"));
     assert!(page.contains("\"boards\":[\"") && page.contains("Games of self-play won"));
+    assert!(page.contains("<h2>Ratings</h2>"));
 }
 
 /// A run so small that a round takes a moment, with these numbers of games.
-fn small_run(dir: &Path, first_games: u64, games: u64) -> MarioRun {
+fn small_run(dir: &Path, first_games: u64, games: u64) -> Run<DrMario> {
     let settings = format!(
         "levels = [0, 0]
         blocks = 1
@@ -132,16 +137,19 @@ fn small_run(dir: &Path, first_games: u64, games: u64) -> MarioRun {
         window = 400
         passes = 1.0
         batch = 16
-        threads = 1"
+        threads = 1
+        [rating]
+        deals = 2
+        anchors = ['random', 'one-ply']"
     );
     std::fs::write(dir.join("settings.toml"), settings).unwrap();
-    MarioRun::open(dir, str::to_owned).unwrap()
+    Run::open(dir, &Beginning::default()).unwrap()
 }
 
 #[test]
 fn a_changed_number_of_games_counts_from_the_present_round() {
     let folder = tempfile::tempdir().unwrap();
-    let step = |run: &mut MarioRun| run.step(&AtomicBool::new(false), &|_| {}).unwrap();
+    let step = |run: &mut Run<DrMario>| run.step(&AtomicBool::new(false), &|_| {}).unwrap();
     let mut run = small_run(folder.path(), 2, 2);
     assert_eq!(step(&mut run), Event::Played);
     let begun = run.games();
@@ -153,6 +161,7 @@ fn a_changed_number_of_games_counts_from_the_present_round() {
     assert!(run.games() >= begun + 2);
     assert!(matches!(step(&mut run), Event::Trained(_)));
     assert!(matches!(step(&mut run), Event::Decided(_)));
+    assert!(matches!(step(&mut run), Event::Rated(..)));
     let first_round = run.games();
     drop(run);
 

@@ -22,8 +22,9 @@ use go::{Color, Game, Move};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use fleet::{Score, Sprt, Verdict};
+
 use crate::{
-    Score, Sprt, Verdict,
     program::{Program, ProgramError},
     referee::{Ending, Played, RefereeError, Rules, referee, start_position},
 };

@@ -7,8 +7,9 @@ use mario::example::StallCounts;
 use mario::{Example, Game, Rules};
 use mario_player::heuristic::{Heuristic, Weights};
 use mario_player::player::{Player, View};
-use mario_player::selfplay::{PillSource, SelfPlaySettings, read_records, self_play};
+use mario_player::selfplay::read_records;
 use mario_player::tree::{Budget, HeuristicTree, RoundZero, TreeSettings};
+use mario_training::{PillSource, SelfPlaySettings, self_play};
 
 fn settings() -> SelfPlaySettings {
     SelfPlaySettings {

@@ -1,9 +1,6 @@
 //! Where a run stands, and what a step of it came to.
 
-use crate::{
-    Score,
-    zero::{MatchLine, TrainingLine},
-};
+use crate::{MatchLine, Score, TrainingLine};
 
 /// What a run is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +11,8 @@ pub enum Phase {
     Training,
     /// The candidate plays the best network.
     Match,
+    /// The new best network plays older ones and fixed opponents.
+    Rating,
 }
 
 /// Where a run stands, for a status line.
@@ -33,8 +32,10 @@ pub struct Status {
     pub games_per_hour: f64,
     /// The network that plays, shortened.
     pub best: String,
-    /// Its Elo.
+    /// Its Elo over the first network.
     pub elo: f64,
+    /// Half the 95 % interval of that Elo.
+    pub elo_error: Option<f64>,
     /// The match under way, or the last one.
     pub last_match: Option<Score>,
     /// Training steps done and due.
@@ -50,6 +51,8 @@ pub enum Event {
     Trained(TrainingLine),
     /// A decided match.
     Decided(MatchLine),
+    /// The best network's rating games are played: its Elo over the first network, and half the 95 % interval.
+    Rated(f64, Option<f64>),
     /// `stop` was set.
     Stopped,
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::Elo;
+use fleet::Elo;
 use go::{BoardSize, Komi, sgf};
 use std::fs;
 

@@ -4,15 +4,12 @@ use mario::level::LAST_LEVEL;
 use mario_player::lineup::Kind;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Elo, Limits, Sprt,
-    zero::{BadSetting, Pace},
-};
+use fleet::{BadSetting, Elo, Limits, Setting, Sprt};
 
 /// Everything that can be chosen about a run; the settings file of a new run says what each part does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct MarioSettings {
+pub struct ZeroSettings {
     /// Lowest and highest level dealt.
     pub levels: [u8; 2],
     /// Seeds everything that is random.
@@ -29,6 +26,8 @@ pub struct MarioSettings {
     pub training: TrainingPart,
     /// The comparison that decides on promotion.
     pub gate: GatePart,
+    /// The deals that measure strength.
+    pub rating: RatingPart,
 }
 
 /// Who plays the first games, and how.
@@ -105,7 +104,31 @@ pub struct GatePart {
     pub elo: [f64; 2],
 }
 
-impl Default for MarioSettings {
+/// How the strength of promoted networks is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RatingPart {
+    /// Deals against each opponent.
+    pub deals: u32,
+    /// Older networks.
+    pub opponents: usize,
+    /// Fixed opponents, by name.
+    pub anchors: Vec<String>,
+}
+
+impl Default for RatingPart {
+    fn default() -> Self {
+        Self {
+            deals: 40,
+            opponents: 2,
+            anchors: ["random", "one-ply", "heuristic", "inside"]
+                .map(str::to_owned)
+                .to_vec(),
+        }
+    }
+}
+
+impl Default for ZeroSettings {
     fn default() -> Self {
         Self {
             levels: [0, 20],
@@ -116,6 +139,7 @@ impl Default for MarioSettings {
             selfplay: SelfPlayPart::default(),
             training: TrainingPart::default(),
             gate: GatePart::default(),
+            rating: RatingPart::default(),
         }
     }
 }
@@ -189,16 +213,7 @@ impl GatePart {
     }
 }
 
-impl MarioSettings {
-    /// When self-play pauses.
-    pub fn pace(&self) -> Pace {
-        Pace {
-            first_games: self.round0.games,
-            games: self.selfplay.games,
-            window: self.training.window,
-        }
-    }
-
+impl ZeroSettings {
     /// Refuses values that cannot be meant.
     pub fn check(&self) -> Result<(), BadSetting> {
         let [lowest, highest] = self.levels;
@@ -246,74 +261,171 @@ impl MarioSettings {
     }
 }
 
-/// The file a new run starts with: the defaults, explained.
-pub const TEMPLATE: &str = r#"# Settings of a run of `tengen zero mario`. Values may be changed between two starts of the run,
-# except blocks and filters, which the networks already made depend on.
-
-levels = [0, 20]    # lowest and highest level dealt; all of them alike
-seed = 1            # fixes everything that is random
-blocks = 4          # residual blocks of the network
-filters = 32        # filters of each
-
-[round0]            # the games before there is a network
-player = "heuristic"  # looks two pills ahead, tuned by hand, quick; search is stronger and takes seconds a game;
-                    # round0 plays random games and knows nothing: from it, much longer runs are needed
-playouts = 2000     # of a move, for search and round0
-games = 2500        # games before the first training
-temperature = 0.1   # viruses that make a placement of round0 e times as likely in what is learned; 0: mean utilities
-explore = true      # draw one move in five instead of choosing it, so that mistakes are seen, too
-passes = 4.0        # how often each of their positions is seen in the first training
-
-[selfplay]
-at_once = 64            # games at once; the network sees their positions as one batch for each core
-games = 400             # games between two trainings
-simulations = 64        # playouts of a move that is recorded
-quick_simulations = 16  # of a move that only carries the game on
-full_share = 0.5        # share of moves that are recorded
-considered = 16         # moves that enter the first round of Gumbel search at the root
-
-[training]
-window = 200000     # newest positions that are learned from
-passes = 4.0        # how often a position is seen while it is in the window
-batch = 128
-rate = 0.001        # highest learning rate (Adam)
-decay = 0.0001      # weight decay
-value_weights = [1.0, 0.25, 0.25]  # of won, cleared and duration beside the moves
-threads = 2
-
-[gate]              # new and best network play the same deals; fewer viruses left wins, then fewer pills
-simulations = 32    # playouts a move
-at_once = 64        # deals at once
-min_deals = 40      # the sequential test passes nobody before more deals than this told the two apart
-max_deals = 120
-pass_share = 0.55   # share of deals that passes at full length
-elo = [0.0, 70.0]   # "not stronger" and "stronger" of the sequential test
-"#;
+/// What every setting does.
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        path: "levels",
+        about: "lowest and highest level dealt; all of them alike",
+    },
+    Setting {
+        path: "seed",
+        about: "fixes everything that is random",
+    },
+    Setting {
+        path: "blocks",
+        about: "residual blocks of the network",
+    },
+    Setting {
+        path: "filters",
+        about: "filters of each",
+    },
+    Setting {
+        path: "round0",
+        about: "the games before there is a network",
+    },
+    Setting {
+        path: "round0.player",
+        about: "heuristic looks two pills ahead and is quick; search is stronger and takes seconds a game; round0 plays random games and knows nothing: from it, much longer runs are needed",
+    },
+    Setting {
+        path: "round0.playouts",
+        about: "of a move, for search and round0",
+    },
+    Setting {
+        path: "round0.games",
+        about: "games before the first training",
+    },
+    Setting {
+        path: "round0.temperature",
+        about: "viruses that make a placement of round0 e times as likely in what is learned; 0: mean utilities",
+    },
+    Setting {
+        path: "round0.explore",
+        about: "draw one move in five instead of choosing it, so that mistakes are seen, too",
+    },
+    Setting {
+        path: "round0.passes",
+        about: "how often each of their positions is seen in the first training",
+    },
+    Setting {
+        path: "selfplay.at_once",
+        about: "games at once; the network sees their positions as one batch for each core",
+    },
+    Setting {
+        path: "selfplay.games",
+        about: "games between two trainings",
+    },
+    Setting {
+        path: "selfplay.simulations",
+        about: "playouts of a move that is recorded",
+    },
+    Setting {
+        path: "selfplay.quick_simulations",
+        about: "of a move that only carries the game on",
+    },
+    Setting {
+        path: "selfplay.full_share",
+        about: "share of moves that are recorded",
+    },
+    Setting {
+        path: "selfplay.considered",
+        about: "moves that enter the first round of Gumbel search at the root",
+    },
+    Setting {
+        path: "training.window",
+        about: "newest positions that are learned from",
+    },
+    Setting {
+        path: "training.passes",
+        about: "how often a position is seen while it is in the window",
+    },
+    Setting {
+        path: "training.batch",
+        about: "samples a step",
+    },
+    Setting {
+        path: "training.rate",
+        about: "highest learning rate (Adam)",
+    },
+    Setting {
+        path: "training.decay",
+        about: "weight decay",
+    },
+    Setting {
+        path: "training.value_weights",
+        about: "of won, cleared and duration beside the moves",
+    },
+    Setting {
+        path: "training.threads",
+        about: "threads of the training",
+    },
+    Setting {
+        path: "gate",
+        about: "new and best network play the same deals; fewer viruses left wins, then fewer pills",
+    },
+    Setting {
+        path: "gate.simulations",
+        about: "playouts a move",
+    },
+    Setting {
+        path: "gate.at_once",
+        about: "deals at once",
+    },
+    Setting {
+        path: "gate.min_deals",
+        about: "the sequential test passes nobody before more deals than this told the two apart",
+    },
+    Setting {
+        path: "gate.max_deals",
+        about: "the most deals",
+    },
+    Setting {
+        path: "gate.pass_share",
+        about: "share of deals that passes at full length",
+    },
+    Setting {
+        path: "gate.elo",
+        about: "\"not stronger\" and \"stronger\" of the sequential test",
+    },
+    Setting {
+        path: "rating",
+        about: "deals of a promoted network that only measure its strength",
+    },
+    Setting {
+        path: "rating.deals",
+        about: "against each opponent; 0 for no ratings beyond the gate",
+    },
+    Setting {
+        path: "rating.opponents",
+        about: "older networks: 2, 4, 8 and so on promotions back",
+    },
+    Setting {
+        path: "rating.anchors",
+        about: "fixed opponents: random, inside, round0, one-ply, heuristic, search",
+    },
+];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_template_spells_out_the_defaults() {
-        assert_eq!(
-            toml::from_str::<MarioSettings>(TEMPLATE).unwrap(),
-            MarioSettings::default()
-        );
-        MarioSettings::default().check().unwrap();
+    fn every_setting_is_explained_in_the_file_of_a_new_run() {
+        fleet::check_settings_table::<crate::DrMario>();
+        ZeroSettings::default().check().unwrap();
     }
 
     #[test]
     fn impossible_values_are_named() {
-        let settings = MarioSettings {
+        let settings = ZeroSettings {
             levels: [3, 2],
-            ..MarioSettings::default()
+            ..ZeroSettings::default()
         };
         assert_eq!(
             settings.check().unwrap_err().to_string(),
             "levels is [3, 2]: it must be two levels from 0 to 24, the lower one first"
         );
-        let mut settings = MarioSettings::default();
+        let mut settings = ZeroSettings::default();
         settings.round0.player = "network".into();
         assert!(
             settings

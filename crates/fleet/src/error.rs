@@ -2,17 +2,17 @@
 
 use std::{io, path::PathBuf};
 
-use go_player::{NetworkError, NotForGo};
-use learn::trainer::TrainError;
-use mario_player::lineup::LineupError;
-use net::file::LoadError;
+use base::LockError;
 use thiserror::Error;
 
-use base::{LockError, LogError};
+use crate::StoreError;
+
+/// What a game's own code failed with, in its own words.
+pub type GameError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why a run cannot go on.
 #[derive(Debug, Error)]
-pub enum ZeroError {
+pub enum RunError {
     /// A first network is given to a run that has one.
     #[error(
         "{}: the run has begun, and goes on with its own networks; leave --from out, or choose another folder",
@@ -22,19 +22,10 @@ pub enum ZeroError {
         /// The run's folder.
         dir: PathBuf,
     },
-    /// A network that cannot be trained further.
-    #[error(
-        "{}: only networks with Leela Zero's heads and a value for the side to move (version 1) can be trained further",
-        path.display()
-    )]
-    NotTrainable {
-        /// The network file.
-        path: PathBuf,
-    },
     /// The folder is in use.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// A file of the folder.
+    /// The settings file cannot be read or written.
     #[error("{}: {source}", path.display())]
     File {
         /// The file.
@@ -42,7 +33,7 @@ pub enum ZeroError {
         /// What the system said.
         source: io::Error,
     },
-    /// A file of the folder does not say what it should.
+    /// The settings file does not say what it should.
     #[error("{}: {message}", path.display())]
     Content {
         /// The file.
@@ -50,7 +41,7 @@ pub enum ZeroError {
         /// What is wrong.
         message: String,
     },
-    /// A setting that cannot be meant.
+    /// A setting that cannot be meant, in a file.
     #[error("{}: {source}", path.display())]
     Setting {
         /// The settings file.
@@ -58,24 +49,40 @@ pub enum ZeroError {
         /// Which, and what would do.
         source: BadSetting,
     },
-    /// A log.
+    /// A setting that cannot be meant, in the options of a new run.
     #[error(transparent)]
-    Log(#[from] LogError),
-    /// A network that is not for Go.
+    NewSetting(BadSetting),
+    /// The settings of the run are not those asked for.
+    #[error(
+        "the run in {} has {name} = {found}; leave {name} = {asked} out, or choose another folder",
+        dir.display()
+    )]
+    OtherSetting {
+        /// The run's folder.
+        dir: PathBuf,
+        /// The setting.
+        name: String,
+        /// What the run has.
+        found: String,
+        /// What was asked for.
+        asked: String,
+    },
+    /// What keeps the run.
     #[error(transparent)]
-    NotForGo(#[from] NotForGo),
-    /// A network that does not load.
-    #[error(transparent)]
-    Network(#[from] NetworkError),
-    /// A network that is not for Dr. Mario.
-    #[error(transparent)]
-    Lineup(#[from] LineupError),
-    /// A network file that does not load.
-    #[error(transparent)]
-    Load(#[from] LoadError),
-    /// A training.
-    #[error(transparent)]
-    Train(#[from] TrainError),
+    Store(#[from] StoreError),
+    /// A network that the state names is not there.
+    #[error(
+        "the network {name} is not in the run's store; restore networks/{name}.{extension} from a copy"
+    )]
+    NoNetwork {
+        /// Its name.
+        name: String,
+        /// The extension of its file.
+        extension: &'static str,
+    },
+    /// The game itself.
+    #[error("{0}")]
+    Game(GameError),
 }
 
 /// A setting that cannot be meant.
@@ -91,24 +98,24 @@ pub struct BadSetting {
 type Check = (&'static str, String, bool, &'static str);
 
 impl BadSetting {
-    /// Checks a number of things.
-    pub(super) fn count(name: &'static str, value: u64) -> Check {
+    /// Checks a number of things: at least 1.
+    pub fn count(name: &'static str, value: u64) -> Check {
         (name, value.to_string(), value > 0, "at least 1")
     }
 
-    /// Checks a share of which nothing would be left out of the run.
-    pub(super) fn share(name: &'static str, value: f64) -> Check {
+    /// Checks a share that must not be 0.
+    pub fn share(name: &'static str, value: f64) -> Check {
         let good = value > 0.0 && value <= 1.0;
         (name, value.to_string(), good, "above 0 and at most 1")
     }
 
     /// Checks a learning rate.
-    pub(super) fn rate(name: &'static str, value: f32) -> Check {
+    pub fn rate(name: &'static str, value: f32) -> Check {
         (name, value.to_string(), value > 0.0, "above 0")
     }
 
     /// The first of the checks that fails.
-    pub(super) fn first(checks: impl IntoIterator<Item = Check>) -> Result<(), BadSetting> {
+    pub fn first(checks: impl IntoIterator<Item = Check>) -> Result<(), BadSetting> {
         let bad = checks.into_iter().find(|(_, _, good, _)| !good);
         bad.map_or(Ok(()), |(name, value, _, expected)| {
             Err(BadSetting {

@@ -4,9 +4,9 @@ use go_player::selfplay::SelfPlay;
 use net::leela::BOARD_SIZES;
 use serde::{Deserialize, Serialize};
 
-use crate::{Elo, Limits, Sprt, zero::BadSetting};
+use fleet::{BadSetting, Elo, Limits, Setting, Sprt};
 
-/// Everything that can be chosen about a run; see [`TEMPLATE`] for what each part does.
+/// Everything that can be chosen about a run; [`SETTINGS`] says what each part does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ZeroSettings {
@@ -24,6 +24,8 @@ pub struct ZeroSettings {
     pub training: TrainingPart,
     /// The match that decides on promotion.
     pub gate: GatePart,
+    /// The games that measure strength.
+    pub rating: RatingPart,
 }
 
 /// How games are made.
@@ -80,6 +82,30 @@ pub struct GatePart {
     pub elo: [f64; 2],
 }
 
+/// How the strength of promoted networks is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RatingPart {
+    /// Games against each opponent.
+    pub games: u32,
+    /// Older networks.
+    pub opponents: usize,
+    /// Fixed opponents, by name.
+    pub anchors: Vec<String>,
+}
+
+impl Default for RatingPart {
+    fn default() -> Self {
+        Self {
+            games: 20,
+            opponents: 2,
+            anchors: ["random", "gnugo:1", "gnugo:10", "inside"]
+                .map(str::to_owned)
+                .to_vec(),
+        }
+    }
+}
+
 impl Default for ZeroSettings {
     fn default() -> Self {
         Self {
@@ -90,6 +116,7 @@ impl Default for ZeroSettings {
             selfplay: SelfPlayPart::default(),
             training: TrainingPart::default(),
             gate: GatePart::default(),
+            rating: RatingPart::default(),
         }
     }
 }
@@ -161,24 +188,6 @@ impl GatePart {
 }
 
 impl ZeroSettings {
-    /// The file that a new run of this size, blocks and filters starts with.
-    pub fn template(&self) -> String {
-        let usual = Self::default();
-        [
-            ("size", usual.size, self.size),
-            ("blocks", usual.blocks, self.blocks),
-            ("filters", usual.filters, self.filters),
-        ]
-        .into_iter()
-        .fold(TEMPLATE.to_owned(), |text, (name, usual, wanted)| {
-            text.replacen(
-                &format!("\n{name} = {usual} "),
-                &format!("\n{name} = {wanted} "),
-                1,
-            )
-        })
-    }
-
     /// Refuses values that cannot be meant.
     pub fn check(&self) -> Result<(), BadSetting> {
         let play = &self.selfplay.play;
@@ -224,72 +233,174 @@ impl ZeroSettings {
     }
 }
 
-/// The file a new run starts with: the defaults, explained.
-pub const TEMPLATE: &str = r#"# Settings of a run of `tengen zero go`. Values may be changed between two starts of the run,
-# except size, blocks and filters, which the networks already made depend on.
-
-size = 9            # board size
-seed = 1            # fixes everything that is random
-blocks = 6          # residual blocks of the network
-filters = 64        # filters of each
-
-[selfplay]
-at_once = 64        # games at once; the network sees their positions as one batch for each core
-first_games = 1500  # games of the random network before the first training
-games = 750         # games between two trainings
-
-[selfplay.play]
-komi = 7.5
-simulations = 64          # of a move that is recorded
-quick_simulations = 16    # of a move that only carries the game on
-full_share = 0.25         # share of moves that are recorded
-considered = 16           # moves that enter the first round of Gumbel search at the root
-drawn_moves = 4           # moves at the start drawn from the policy
-resign_winrate = 0.03     # resign below this, three times in a row
-no_resign_share = 0.2     # share of games played to the end all the same
-max_length = 2.0          # longest game, in multiples of the board's area
-
-[training]
-window = 150000     # newest positions that are learned from
-passes = 4.0        # how often a position is seen while it is in the window
-batch = 128
-rate = 0.02         # learning rate
-decay = 0.0001      # weight decay
-value_weight = 1.0  # weight of the result beside the policy
-threads = 2
-
-[gate]
-simulations = 32    # a move
-drawn_moves = 6     # moves drawn from the policy, so that games differ
-at_once = 64
-min_games = 60      # the sequential test passes nobody before
-max_games = 200
-pass_share = 0.55   # share of wins that passes at full length
-elo = [0.0, 35.0]   # "not stronger" and "stronger" of the sequential test
-"#;
+/// What every setting does.
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        path: "size",
+        about: "board size",
+    },
+    Setting {
+        path: "seed",
+        about: "fixes everything that is random",
+    },
+    Setting {
+        path: "blocks",
+        about: "residual blocks of the network",
+    },
+    Setting {
+        path: "filters",
+        about: "filters of each",
+    },
+    Setting {
+        path: "selfplay.at_once",
+        about: "games at once; the network sees their positions as one batch for each core",
+    },
+    Setting {
+        path: "selfplay.first_games",
+        about: "games of the random network before the first training",
+    },
+    Setting {
+        path: "selfplay.games",
+        about: "games between two trainings",
+    },
+    Setting {
+        path: "selfplay.play.komi",
+        about: "points that White gets",
+    },
+    Setting {
+        path: "selfplay.play.simulations",
+        about: "of a move that is recorded",
+    },
+    Setting {
+        path: "selfplay.play.quick_simulations",
+        about: "of a move that only carries the game on",
+    },
+    Setting {
+        path: "selfplay.play.full_share",
+        about: "share of moves that are recorded",
+    },
+    Setting {
+        path: "selfplay.play.considered",
+        about: "moves that enter the first round of Gumbel search at the root",
+    },
+    Setting {
+        path: "selfplay.play.drawn_moves",
+        about: "moves at the start drawn from the policy",
+    },
+    Setting {
+        path: "selfplay.play.resign_winrate",
+        about: "resign below this, three times in a row",
+    },
+    Setting {
+        path: "selfplay.play.no_resign_share",
+        about: "share of games played to the end all the same",
+    },
+    Setting {
+        path: "selfplay.play.max_length",
+        about: "longest game, in multiples of the board's area",
+    },
+    Setting {
+        path: "training.window",
+        about: "newest positions that are learned from",
+    },
+    Setting {
+        path: "training.passes",
+        about: "how often a position is seen while it is in the window",
+    },
+    Setting {
+        path: "training.batch",
+        about: "samples a step",
+    },
+    Setting {
+        path: "training.rate",
+        about: "learning rate",
+    },
+    Setting {
+        path: "training.decay",
+        about: "weight decay",
+    },
+    Setting {
+        path: "training.value_weight",
+        about: "weight of the result beside the policy",
+    },
+    Setting {
+        path: "training.threads",
+        about: "threads of the training",
+    },
+    Setting {
+        path: "gate",
+        about: "the match that a new network must win",
+    },
+    Setting {
+        path: "gate.simulations",
+        about: "of every move",
+    },
+    Setting {
+        path: "gate.drawn_moves",
+        about: "moves drawn from the policy, so that games differ",
+    },
+    Setting {
+        path: "gate.at_once",
+        about: "match games at once",
+    },
+    Setting {
+        path: "gate.min_games",
+        about: "the sequential test passes nobody before",
+    },
+    Setting {
+        path: "gate.max_games",
+        about: "the longest match",
+    },
+    Setting {
+        path: "gate.pass_share",
+        about: "share of wins that passes at full length",
+    },
+    Setting {
+        path: "gate.elo",
+        about: "\"not stronger\" and \"stronger\" of the sequential test",
+    },
+    Setting {
+        path: "rating",
+        about: "games of a promoted network that only measure its strength",
+    },
+    Setting {
+        path: "rating.games",
+        about: "against each opponent; 0 for no ratings beyond the gate",
+    },
+    Setting {
+        path: "rating.opponents",
+        about: "older networks: 2, 4, 8 and so on promotions back",
+    },
+    Setting {
+        path: "rating.anchors",
+        about: "fixed opponents where they can play: random, inside, gnugo:LEVEL or a GTP command",
+    },
+];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_template_spells_out_the_defaults() {
-        assert_eq!(
-            toml::from_str::<ZeroSettings>(TEMPLATE).unwrap(),
-            ZeroSettings::default()
-        );
+    fn every_setting_is_explained_in_the_file_of_a_new_run() {
+        fleet::check_settings_table::<crate::Go>();
     }
 
     #[test]
-    fn the_template_takes_another_shape() {
+    fn the_file_of_a_new_run_says_what_its_settings_are() {
         let other = ZeroSettings {
             size: 13,
             blocks: 3,
             filters: 24,
             ..ZeroSettings::default()
         };
-        let text = other.template();
+        let text = fleet::settings_file::<crate::Go>(&other);
         assert_eq!(toml::from_str::<ZeroSettings>(&text).unwrap(), other);
+        let line = text.lines().find(|line| line.starts_with("size = 13"));
+        assert!(
+            line.is_some_and(|line| line.ends_with("# board size")),
+            "{text}"
+        );
     }
 
     #[test]

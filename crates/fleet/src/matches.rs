@@ -1,0 +1,304 @@
+//! A match: its slots are played many at once, and the sequential test reads them in order.
+//!
+//! Short games end first. If the test saw games as they arrive, quick wins would be counted before slow losses, so only
+//! the slots before the first open one count. The verdict then depends on the results alone: a match that was interrupted,
+//! or played on many machines, comes to the same one.
+
+use std::{
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+};
+
+use base::nth_seed;
+
+use crate::{MatchGame, Score, Sprt, Store, StoreError, Verdict, Winner};
+
+/// A match between two players.
+#[derive(Clone, Copy, Debug)]
+pub struct MatchTask<'a> {
+    /// The name of the first player; the score is its score.
+    pub first: &'a str,
+    /// The name of the second player.
+    pub second: &'a str,
+    /// What ends the match.
+    pub rule: Rule,
+    /// Games at once.
+    pub at_once: usize,
+    /// Fixes the random choices, slot by slot.
+    pub seed: u64,
+}
+
+/// What ends a match.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rule {
+    /// A sequential test; its limits bound the number of games.
+    Sprt(Sprt),
+    /// So many games, whatever their results; its verdict says [`Verdict::Fail`] when they are played.
+    Length(u32),
+}
+
+impl Rule {
+    /// The longest match.
+    fn most_games(&self) -> u32 {
+        match self {
+            Rule::Sprt(sprt) => sprt.limits.map_or(u32::MAX, |limits| limits.max_games),
+            Rule::Length(games) => *games,
+        }
+    }
+}
+
+/// Plays the open slots of a match until it is decided or `stop` is set, and returns the verdict with its score.
+///
+/// `play` plays the slot of a number with a seed, or returns nothing when its flag was set before the end;
+/// `on_progress` is told the score after each game.
+pub fn play_match(
+    store: &dyn Store,
+    task: &MatchTask<'_>,
+    stop: &AtomicBool,
+    play: impl Fn(u32, u64, &AtomicBool) -> Option<Winner> + Sync,
+    on_progress: impl Fn(Score) + Sync,
+) -> Result<(Verdict, Score), StoreError> {
+    let slots = Slots::of(store.match_games()?, task);
+    let most = task.rule.most_games();
+    // Games under way are given up as soon as the match is decided.
+    let done = AtomicBool::new(slots.verdict(&task.rule).0 != Verdict::Open);
+    let table = Mutex::new(Table {
+        slots,
+        handed_out: Vec::new(),
+        failure: None,
+    });
+    thread::scope(|scope| {
+        for _ in 0..task.at_once.max(1) {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) && !stop.load(Ordering::Relaxed) {
+                    let Some(slot) = lock(&table).hand_out(most) else {
+                        return;
+                    };
+                    let Some(winner) = play(slot, nth_seed(task.seed, u64::from(slot)), &done)
+                    else {
+                        return;
+                    };
+                    let mut table = lock(&table);
+                    let game = MatchGame::new(task.first, task.second, slot, winner);
+                    if let Err(error) = store.fill_slot(&game) {
+                        table.failure.get_or_insert(error);
+                        done.store(true, Ordering::Relaxed);
+                        return;
+                    }
+                    table.slots.fill(slot, game.first_won);
+                    let (verdict, score) = table.slots.verdict(&task.rule);
+                    on_progress(score);
+                    if verdict != Verdict::Open {
+                        done.store(true, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    let table = table.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match table.failure {
+        Some(error) => Err(error),
+        None => Ok(table.slots.verdict(&task.rule)),
+    }
+}
+
+struct Table {
+    slots: Slots,
+    handed_out: Vec<u32>,
+    failure: Option<StoreError>,
+}
+
+impl Table {
+    /// The first slot that nobody has filled or is filling.
+    fn hand_out(&mut self, most: u32) -> Option<u32> {
+        let slot = (0..most)
+            .find(|slot| !self.slots.is_filled(*slot) && !self.handed_out.contains(slot))?;
+        self.handed_out.push(slot);
+        Some(slot)
+    }
+}
+
+/// The results of a match by slot.
+#[derive(Default)]
+struct Slots {
+    /// Open, or whether the first player won, which is absent in a tie.
+    results: Vec<Option<Option<bool>>>,
+}
+
+impl Slots {
+    /// The slots of a match among all results of a run.
+    fn of(games: Vec<MatchGame>, task: &MatchTask<'_>) -> Slots {
+        let mut slots = Slots::default();
+        for game in games {
+            // The first runs did not say who the opponent was: the best network of that time, as now.
+            let opponent_fits = game.second.is_empty() || game.second == task.second;
+            if game.first == task.first && opponent_fits {
+                slots.fill(game.slot, game.first_won);
+            }
+        }
+        slots
+    }
+
+    fn fill(&mut self, slot: u32, first_won: Option<bool>) {
+        let slot = slot as usize;
+        if self.results.len() <= slot {
+            self.results.resize(slot + 1, None);
+        }
+        self.results[slot].get_or_insert(first_won);
+    }
+
+    fn is_filled(&self, slot: u32) -> bool {
+        matches!(self.results.get(slot as usize), Some(Some(_)))
+    }
+
+    /// The verdict of the slots in order, and the score at which it fell. Ties count for the length of the match, which
+    /// must come to an end.
+    fn verdict(&self, rule: &Rule) -> (Verdict, Score) {
+        let mut score = Score::default();
+        let filled = self.results.iter().map_while(|result| *result);
+        let most = rule.most_games() as usize;
+        for (index, first_won) in filled.enumerate() {
+            match first_won {
+                Some(true) => score.wins += 1,
+                Some(false) => score.losses += 1,
+                None => {}
+            }
+            let is_full = index + 1 >= most;
+            let verdict = match rule {
+                Rule::Sprt(sprt) => match (sprt.verdict(score), &sprt.limits) {
+                    (Verdict::Open, Some(limits)) if is_full => {
+                        let passes = score.games() > limits.min_games
+                            && score.winrate() >= limits.full_length_winrate;
+                        if passes { Verdict::Pass } else { Verdict::Fail }
+                    }
+                    (verdict, _) => verdict,
+                },
+                Rule::Length(_) if is_full => Verdict::Fail,
+                Rule::Length(_) => Verdict::Open,
+            };
+            if verdict != Verdict::Open {
+                return (verdict, score);
+            }
+        }
+        (Verdict::Open, score)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FolderStore, Limits};
+
+    fn sprt(min_games: u32, max_games: u32) -> Rule {
+        Rule::Sprt(Sprt {
+            limits: Some(Limits {
+                min_games,
+                max_games,
+                ..Limits::default()
+            }),
+            ..Sprt::default()
+        })
+    }
+
+    fn task(rule: Rule, at_once: usize) -> MatchTask<'static> {
+        MatchTask {
+            first: "a",
+            second: "b",
+            rule,
+            at_once,
+            seed: 1,
+        }
+    }
+
+    fn store() -> (tempfile::TempDir, FolderStore) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = FolderStore::open(folder.path(), |_| {}).unwrap();
+        (folder, store)
+    }
+
+    #[test]
+    fn a_match_nobody_wins_ends_at_its_longest_and_not_later() {
+        let (_folder, store) = store();
+        let sprt = sprt(10, 20);
+        let nobody = |_: u32, _: u64, _: &AtomicBool| Some(Winner::Nobody);
+        let stop = AtomicBool::new(false);
+        let (verdict, _) = play_match(&store, &task(sprt, 7), &stop, nobody, |_| {}).unwrap();
+        assert_eq!(verdict, Verdict::Fail);
+        assert_eq!(store.match_games().unwrap().len(), 20);
+    }
+
+    #[test]
+    fn no_more_games_are_played_than_the_longest_match_has() {
+        let (_folder, store) = store();
+        let sprt = sprt(30, 40);
+        // As many wins as losses keep the test open until the end.
+        let even = |slot: u32, _: u64, _: &AtomicBool| {
+            Some(if slot.is_multiple_of(2) {
+                Winner::First
+            } else {
+                Winner::Second
+            })
+        };
+        let stop = AtomicBool::new(false);
+        play_match(&store, &task(sprt, 64), &stop, even, |_| {}).unwrap();
+        assert!(store.match_games().unwrap().len() <= 40);
+        assert!(
+            store
+                .match_games()
+                .unwrap()
+                .iter()
+                .all(|game| game.slot < 40)
+        );
+    }
+
+    #[test]
+    fn a_match_resumes_with_the_open_slots_after_a_stop() {
+        let (folder, first) = store();
+        let sprt = sprt(10, 40);
+        let (stop, played) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+        let win = |slot: u32, _: u64, _: &AtomicBool| {
+            played.lock().unwrap().push(slot);
+            stop.store(slot == 4, Ordering::Relaxed);
+            Some(Winner::First)
+        };
+        let (verdict, score) = play_match(&first, &task(sprt, 1), &stop, win, |_| {}).unwrap();
+        assert_eq!((verdict, score), (Verdict::Open, Score::new(5, 0)));
+        drop(first);
+        let again = FolderStore::open(folder.path(), |_| {}).unwrap();
+        stop.store(false, Ordering::Relaxed);
+        let (verdict, _) = play_match(&again, &task(sprt, 1), &stop, win, |_| {}).unwrap();
+        assert_eq!(verdict, Verdict::Pass);
+        let played = played.into_inner().unwrap();
+        assert_eq!(played, (0..played.len() as u32).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn quick_wins_do_not_count_before_slow_losses() {
+        let sprt = sprt(4, 40);
+        let mut slots = Slots::default();
+        for slot in 1..40 {
+            slots.fill(slot, Some(true));
+        }
+        assert_eq!(slots.verdict(&sprt), (Verdict::Open, Score::default()));
+        slots.fill(0, Some(false));
+        assert_eq!(slots.verdict(&sprt).0, Verdict::Pass);
+    }
+
+    #[test]
+    fn games_of_a_first_run_without_an_opponent_still_count() {
+        let game = |slot| MatchGame {
+            second: String::new(),
+            ..MatchGame::new("a", "", slot, Winner::First)
+        };
+        let sprt = sprt(10, 40);
+        let slots = Slots::of((0..3).map(game).collect(), &task(sprt, 1));
+        assert_eq!(slots.verdict(&sprt).1, Score::new(3, 0));
+    }
+}

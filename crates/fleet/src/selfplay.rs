@@ -1,0 +1,74 @@
+//! The one driver of self-play: many games at once, so that a network always has a full batch.
+
+use std::{
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    thread,
+};
+
+/// Plays the games with the numbers `first..end`, `at_once` at a time, and hands each to `finished` as it ends.
+///
+/// `play` plays the game of a number and returns nothing when it was stopped before its end. No game begins once `stop`
+/// is set. Games end in any order; the number alone must fix a game, so that order does not matter.
+pub fn play_games<R>(
+    first: u64,
+    end: Option<u64>,
+    at_once: usize,
+    stop: &AtomicBool,
+    play: impl Fn(u64) -> Option<R> + Sync,
+    finished: impl Fn(u64, R) + Sync,
+) {
+    let next = AtomicU64::new(first);
+    let play_next = || {
+        while !stop.load(Ordering::Relaxed) {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if end.is_some_and(|end| number >= end) {
+                return;
+            }
+            if let Some(record) = play(number) {
+                finished(number, record);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..at_once.max(1) {
+            scope.spawn(play_next);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[test]
+    fn every_number_is_played_once_and_none_beyond_the_end() {
+        for at_once in [1, 4] {
+            let (stop, played) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+            play_games(100, Some(112), at_once, &stop, Some, |number, same| {
+                assert_eq!(number, same);
+                played.lock().unwrap().push(number);
+            });
+            let mut played = played.into_inner().unwrap();
+            if at_once > 1 {
+                played.sort_unstable();
+            }
+            assert_eq!(played, (100..112).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_stop_ends_it_and_unfinished_games_are_not_handed_on() {
+        let (stop, played) = (AtomicBool::new(false), AtomicU64::new(0));
+        let even = |number: u64| number.is_multiple_of(2).then_some(());
+        play_games(0, None, 2, &stop, even, |number, ()| {
+            assert!(number.is_multiple_of(2));
+            stop.store(
+                played.fetch_add(1, Ordering::Relaxed) >= 4,
+                Ordering::Relaxed,
+            );
+        });
+        assert!(played.into_inner() >= 5);
+    }
+}
