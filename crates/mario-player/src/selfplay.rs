@@ -17,7 +17,7 @@ use crate::player::{Decision, Player, View};
 #[derive(Debug, Error)]
 pub enum RecordFileError {
     /// A file could not be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("cannot read {}: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,

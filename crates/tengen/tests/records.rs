@@ -52,7 +52,7 @@ fn sound_files_are_counted() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(
         stdout(&output),
-        "2 files, 3 games, 7 nodes, 3 moves, 1 variations: 0 files unsound, 0 errors, 0 notes\n"
+        "2 files, 3 games, 7 nodes, 3 moves, 1 variation: 0 files unsound, 0 errors, 0 notes\n"
     );
 }
 

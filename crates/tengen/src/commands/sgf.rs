@@ -11,7 +11,7 @@ use clap::Subcommand;
 use go::sgf::{Report, Severity};
 use serde_json::json;
 
-use super::terminal;
+use super::terminal::{self, counted};
 
 /// Exit code when a file was read and something is wrong with it.
 const EXIT_UNSOUND: u8 = 1;
@@ -124,15 +124,31 @@ fn as_text(reports: &[(PathBuf, Report)]) -> String {
         }
     }
     text + &format!(
-        "{} files, {} games, {} nodes, {} moves, {} variations: {} files unsound, {} errors, {} notes\n",
-        reports.len(),
-        total(reports, |report| report.games),
-        total(reports, |report| report.nodes),
-        total(reports, |report| report.moves),
-        total(reports, |report| report.variations),
-        total(reports, |report| usize::from(!report.is_sound())),
-        total(reports, |report| findings(report, Severity::Error)),
-        total(reports, |report| findings(report, Severity::Note)),
+        "{}, {}, {}, {}, {}: {} unsound, {}, {}\n",
+        counted(reports.len(), "file", "files"),
+        counted(total(reports, |report| report.games), "game", "games"),
+        counted(total(reports, |report| report.nodes), "node", "nodes"),
+        counted(total(reports, |report| report.moves), "move", "moves"),
+        counted(
+            total(reports, |report| report.variations),
+            "variation",
+            "variations"
+        ),
+        counted(
+            total(reports, |report| usize::from(!report.is_sound())),
+            "file",
+            "files"
+        ),
+        counted(
+            total(reports, |report| findings(report, Severity::Error)),
+            "error",
+            "errors"
+        ),
+        counted(
+            total(reports, |report| findings(report, Severity::Note)),
+            "note",
+            "notes"
+        ),
     )
 }
 

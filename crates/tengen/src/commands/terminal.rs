@@ -1,5 +1,6 @@
 //! What the terminal can show.
 
+use std::ffi::OsStr;
 use std::io::{IsTerminal, Write};
 
 use anyhow::Context;
@@ -10,7 +11,12 @@ use crate::output;
 
 /// Whether to print in colour: to a terminal whose user did not say no.
 pub fn is_colored() -> bool {
-    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+    std::io::stdout().is_terminal() && allows_color(std::env::var_os("NO_COLOR").as_deref())
+}
+
+/// The convention of `NO_COLOR`: any value but an empty one forbids colours.
+fn allows_color(no_color: Option<&OsStr>) -> bool {
+    no_color.is_none_or(OsStr::is_empty)
 }
 
 /// Processors this program may use: the default of every `--threads`.
@@ -83,6 +89,18 @@ pub fn spinner(unit: &'static str) -> ProgressBar {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn any_value_of_no_color_but_an_empty_one_forbids_colours() {
+        assert!(allows_color(None) && allows_color(Some(OsStr::new(""))));
+        assert!(!allows_color(Some(OsStr::new("1"))) && !allows_color(Some(OsStr::new("0"))));
+    }
+
+    #[test]
+    fn counts_agree_with_their_nouns() {
+        let pictures = [0, 1, 2].map(|count| counted(count, "picture", "pictures"));
+        assert_eq!(pictures, ["0 pictures", "1 picture", "2 pictures"]);
+    }
 
     #[test]
     fn no_cause_is_told_twice() {

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 /// Is this group safe? Solve problems, make them, and turn them into training data.
 #[derive(clap::Subcommand)]
 pub enum Command {
-    Solve(solve::Args),
+    Solve(Box<solve::Args>),
     Generate(generate::Args),
     Tree(tree::Args),
     Expand(expand::Args),
@@ -36,7 +36,7 @@ pub enum Command {
 
 pub fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Solve(args) => solve::run(args),
+        Command::Solve(args) => solve::run(*args),
         Command::Generate(args) => generate::run(args),
         Command::Tree(args) => tree::run(args),
         Command::Expand(args) => expand::run(args),
