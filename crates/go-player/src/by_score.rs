@@ -163,19 +163,9 @@ impl Twins {
         best.map_or(mv, Move::Play)
     }
 
-    /// The other moves that this one stands for, with the symmetry that leads to each.
-    pub fn others(&self, mv: Move) -> Vec<(Move, Symmetry)> {
-        let (Move::Play(_), Some(size)) = (mv, self.size) else {
-            return Vec::new();
-        };
-        let mut others: Vec<(Move, Symmetry)> = Vec::new();
-        for &symmetry in &self.symmetries {
-            let image = symmetry.apply(size, mv);
-            if image != mv && others.iter().all(|other| other.0 != image) {
-                others.push((image, symmetry));
-            }
-        }
-        others
+    /// The symmetries, without the identity.
+    pub fn symmetries(&self) -> &[Symmetry] {
+        &self.symmetries
     }
 
     pub fn is_empty(&self) -> bool {
@@ -215,15 +205,14 @@ mod tests {
         assert!(twins.is_first(Move::Pass));
         let star: Move = "Q16".parse().unwrap();
         assert_eq!(twins.first("D4".parse().unwrap()), star);
-        assert_eq!(twins.others(star).len(), 3);
-        assert_eq!(twins.others("K10".parse().unwrap()), []);
+        assert_eq!(twins.symmetries().len(), 7);
     }
 
     #[test]
     fn a_stone_breaks_the_symmetry_but_for_its_diagonal() {
         let twins = Twins::of(&position("Q16"));
         assert_eq!(twins.symmetries.len(), 1);
-        assert_eq!(twins.others("Q4".parse().unwrap()).len(), 1);
+        assert_eq!(twins.first("Q4".parse().unwrap()), "D16".parse().unwrap());
         assert!(Twins::of(&position("Q17")).is_empty());
     }
 

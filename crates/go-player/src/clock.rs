@@ -22,6 +22,11 @@ const DEFAULT_MAIN: Centiseconds = 60 * 60 * CENTISECONDS_PER_SECOND;
 pub enum TimeControl {
     /// No clock at all.
     Unlimited,
+    /// No clock, but no move takes longer than this.
+    PerMove {
+        /// The most a move takes.
+        time: Centiseconds,
+    },
     /// One stock of time for the game.
     Absolute {
         /// The stock.
@@ -61,6 +66,9 @@ impl Default for TimeControl {
 }
 
 impl TimeControl {
+    /// No clock, and the time a person gladly waits for a move.
+    pub const NO_CLOCK: TimeControl = TimeControl::PerMove { time: seconds(5) };
+
     /// The control that GTP's `time_settings` means: overtime without stones is "no limit",
     /// no overtime is absolute time.
     pub fn from_gtp(main_seconds: u32, overtime_seconds: u32, stones: u32) -> TimeControl {
@@ -79,6 +87,7 @@ impl TimeControl {
     fn main(self) -> Centiseconds {
         match self {
             TimeControl::Unlimited => NO_LIMIT,
+            TimeControl::PerMove { time } => time,
             TimeControl::Absolute { main }
             | TimeControl::Canadian { main, .. }
             | TimeControl::ByoYomi { main, .. }
@@ -147,6 +156,14 @@ impl Clock {
         clock
     }
 
+    /// Whether time is taken off it.
+    fn runs(&self) -> bool {
+        !matches!(
+            self.control,
+            TimeControl::Unlimited | TimeControl::PerMove { .. }
+        )
+    }
+
     /// The rules the clock runs by.
     pub fn control(&self) -> TimeControl {
         self.control
@@ -168,7 +185,7 @@ impl Clock {
 
     /// Takes the time of one finished move off the clock.
     pub fn spend(&mut self, elapsed: Centiseconds) {
-        if self.control == TimeControl::Unlimited {
+        if !self.runs() {
             return;
         }
         self.remaining -= elapsed;
@@ -202,7 +219,7 @@ impl Clock {
     /// Sets the clock to what the other side of the wire says is left. `stones` is 0 in the main
     /// time, else the stones (Canadian) or periods (byo-yomi) left.
     pub fn set_left(&mut self, left: Centiseconds, stones: u32) {
-        if self.control == TimeControl::Unlimited {
+        if !self.runs() {
             return;
         }
         if self.control.period().is_none() {
@@ -227,6 +244,7 @@ impl Clock {
     pub fn time_for_move(&self, expected_moves: usize, lag: Centiseconds) -> Centiseconds {
         let (stock, moves, extra) = match self.control {
             TimeControl::Unlimited => return NO_LIMIT,
+            TimeControl::PerMove { time } => return time,
             TimeControl::Absolute { .. } => (self.remaining, expected_moves, 0),
             TimeControl::Canadian { .. } if self.in_overtime => {
                 (self.remaining, self.stones_left as usize, 0)
@@ -255,6 +273,7 @@ impl Clock {
         match self.control {
             TimeControl::ByoYomi { .. } => !self.in_overtime,
             TimeControl::Canadian { .. } => !self.in_overtime || self.stones_left != 1,
+            TimeControl::PerMove { .. } => false,
             _ => true,
         }
     }
@@ -284,8 +303,13 @@ fn budget(
 
 impl fmt::Display for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.control == TimeControl::Unlimited {
-            return f.write_str("no limit");
+        match self.control {
+            TimeControl::Unlimited => return f.write_str("no limit"),
+            TimeControl::PerMove { time } => {
+                let seconds = time as f64 / CENTISECONDS_PER_SECOND as f64;
+                return write!(f, "no clock, {seconds} seconds a move");
+            }
+            _ => {}
         }
         let total = self.remaining / CENTISECONDS_PER_SECOND;
         let (hours, minutes, seconds) = (total / 3600, total / 60 % 60, total % 60);
@@ -318,6 +342,17 @@ mod tests {
 
     const LAG: Centiseconds = 100;
     const AREA: usize = 361;
+
+    #[test]
+    fn without_a_clock_a_move_takes_the_same_on_every_board() {
+        let mut clock = Clock::new(TimeControl::NO_CLOCK);
+        for area in [4, 25, 81, 361] {
+            let moves = expected_moves(area, 0, true);
+            assert_eq!(clock.time_for_move(moves, LAG), seconds(5));
+            clock.spend(seconds(5));
+        }
+        assert_eq!(clock.to_string(), "no clock, 5 seconds a move");
+    }
 
     #[test]
     fn the_opening_of_an_hour_gets_what_leela_zero_gives_it() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use go::{BoardSize, Color, Game, Illegal, Komi, Move, Point, SetupError, Symmetry};
+use go::{BoardSize, Color, Game, Illegal, Komi, Move, Point, Rules, SetupError, Symmetry};
 use rand::SeedableRng;
 use search::{EvaluateError, Search, SearchRng, TreeShape};
 use thiserror::Error;
@@ -69,6 +69,7 @@ pub struct Player {
     pub(crate) tree_bytes: usize,
     shares: MemoryShares,
     komi: Komi,
+    rules: Rules,
     evaluations_before_game: u64,
     /// Those of this game that an earlier judge has made.
     evaluations_earlier: u64,
@@ -109,6 +110,7 @@ impl Player {
             tree_bytes: 0,
             shares,
             komi,
+            rules: Rules::default(),
             evaluations_before_game: 0,
             evaluations_earlier: 0,
             options,
@@ -249,6 +251,7 @@ impl Player {
     pub fn start(&mut self, size: BoardSize) -> Result<(), PlayerError> {
         self.change_board(size)?;
         self.game = Game::new(size, self.komi);
+        self.game.set_rules(self.rules);
         for clock in &mut self.clocks {
             *clock = Clock::new(clock.control());
         }
@@ -269,6 +272,7 @@ impl Player {
     pub fn set_game(&mut self, game: Game) -> Result<(), PlayerError> {
         self.change_board(game.size())?;
         self.komi = game.komi();
+        self.rules = *game.rules();
         self.game = game;
         self.resigned = None;
         self.last_thought = None;
@@ -297,6 +301,7 @@ impl Player {
             rng: self.rng.clone(),
             clocks: self.clocks,
             komi: self.komi,
+            rules: self.rules,
             ..other
         };
         Ok(())
@@ -312,6 +317,12 @@ impl Player {
     pub fn set_komi(&mut self, komi: Komi) {
         self.komi = komi;
         self.game.set_komi(komi);
+    }
+
+    /// Sets the rules, for this game and those to come. Komi stays.
+    pub fn set_rules(&mut self, rules: Rules) {
+        self.rules = rules;
+        self.game.set_rules(rules);
     }
 
     /// Gives both players a clock.
@@ -448,6 +459,23 @@ impl Player {
             }
             None => self.judge.mean_opinion(&position),
         }
+    }
+
+    /// What the network says of the current position through one symmetry, with another share of the optimistic policy
+    /// if one is named.
+    pub fn raw_opinion(
+        &self,
+        symmetry: Symmetry,
+        optimism: Option<f32>,
+    ) -> Result<Opinion, EvaluateError> {
+        let position = self.position();
+        let mut assumptions = *position.assumptions();
+        if let Some(optimism) = optimism {
+            assumptions.view.root_optimism = optimism;
+        }
+        let position = Position::new(&self.game, assumptions);
+        let mut opinions = self.judge.evaluate_anew(&[(&position, symmetry)])?;
+        Ok(opinions.swap_remove(0))
     }
 
     /// Forgets the network's opinions.

@@ -347,9 +347,9 @@ impl Player {
         }
     }
 
-    /// The moves that were not searched because they are symmetric to this one, with the symmetry that leads to each.
-    pub fn twins_of(&self, mv: Move) -> Vec<(Move, Symmetry)> {
-        self.twins(&self.position()).others(mv)
+    /// Symmetries of the current position: a move that they make of another is not searched.
+    pub fn pruned_symmetries(&self) -> Vec<Symmetry> {
+        self.twins(&self.position()).symmetries().to_vec()
     }
 
     /// Records the position before the move, unless no move was visited.

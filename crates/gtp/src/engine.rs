@@ -2,18 +2,25 @@
 
 use std::io::{self, Write};
 
-use go_player::{EvaluateError, Guarded, Observer, Player, Preparation, View};
+use go::{BoardSize, Rules, Symmetry};
+use go_player::{EvaluateError, Guarded, Observer, Player, Preparation, View, clock::TimeControl};
 
 use crate::{
-    commands::{self, Command},
+    commands,
     input::Input,
+    kata_report::{KataLine, Numbers, Perspective},
     komi_report,
     line::{self, Request},
     report,
+    tags::AnalyzeTags,
 };
 
 /// Seconds between two lines on stderr while thinking.
 const PROGRESS_SECONDS: f64 = 2.5;
+
+/// The versions whose behaviour clients may expect.
+const LEELA_ZERO_VERSION: &str = "0.17";
+const KATAGO_VERSION: &str = "1.17.2";
 
 /// Whose manners the engine has where the two differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +29,8 @@ pub enum Personality {
     Tengen,
     /// Leela Zero's: its name, and boards and maps on stderr.
     LeelaZero,
+    /// KataGo's: its name, its list of commands.
+    KataGo,
 }
 
 impl Personality {
@@ -30,14 +39,26 @@ impl Personality {
         match self {
             Personality::Tengen => "Tengen",
             Personality::LeelaZero => "Leela Zero",
+            Personality::KataGo => "KataGo",
         }
     }
 
-    /// The answer to `version`. Clients ask Leela Zero for 0.16 and later.
-    pub fn version(&self) -> &'static str {
+    /// The version alone, for game records.
+    pub fn release(&self) -> &'static str {
         match self {
             Personality::Tengen => env!("CARGO_PKG_VERSION"),
-            Personality::LeelaZero => "0.17",
+            Personality::LeelaZero => LEELA_ZERO_VERSION,
+            Personality::KataGo => KATAGO_VERSION,
+        }
+    }
+
+    /// The answer to `version`. Clients that do not know a name take the engine for Leela Zero, and refuse one older
+    /// than 0.15 or 0.16: so ours begins with the version of Leela Zero that it is compatible with.
+    pub fn version(&self, network: &str) -> String {
+        match self {
+            Personality::Tengen => format!("{LEELA_ZERO_VERSION} (Tengen {})", self.release()),
+            Personality::LeelaZero => self.release().to_owned(),
+            Personality::KataGo => format!("{}+{network}", self.release()),
         }
     }
 }
@@ -124,6 +145,10 @@ pub struct Engine {
     pub(crate) personality: Personality,
     /// The command line, for game records.
     pub(crate) command_line: String,
+    /// What a game without a clock is played by.
+    pub(crate) no_clock: TimeControl,
+    /// Whose view KataGo's lines are printed from.
+    pub(crate) perspective: Perspective,
     prompt: Option<String>,
 }
 
@@ -142,8 +167,18 @@ impl Engine {
             outputs,
             personality,
             command_line,
+            no_clock: TimeControl::NO_CLOCK,
+            perspective: Perspective::default(),
             prompt: None,
         }
+    }
+
+    /// Plays by this while nobody has set a clock, and after `kgs-time_settings none`.
+    #[must_use]
+    pub fn without_clock(mut self, control: TimeControl) -> Engine {
+        self.no_clock = control;
+        self.player.set_time(control);
+        self
     }
 
     /// For people at a terminal: shows the board and a prompt before each line.
@@ -151,6 +186,16 @@ impl Engine {
     pub fn with_prompt(mut self, prompt: &str) -> Engine {
         self.prompt = Some(prompt.to_owned());
         self
+    }
+
+    /// Sets a parameter as `kata-set-param` does.
+    pub fn set_param(&mut self, name: &str, value: &str) -> Result<(), String> {
+        commands::set_param(self, name, value)
+    }
+
+    /// Sets the rules as `kata-set-rules` does.
+    pub fn set_rules(&mut self, rules: Rules) {
+        self.player.set_rules(rules);
     }
 
     /// The player.
@@ -167,8 +212,12 @@ impl Engine {
                 self.outputs.answer(&prompt)?;
             }
             let Some(line) = self.input.next_line() else {
-                // Leela Zero ends its last line, too.
-                return self.outputs.answer("\n");
+                // Leela Zero ends its last line, and so does a prompt.
+                return match self.personality {
+                    Personality::LeelaZero => self.outputs.answer("\n"),
+                    _ if self.prompt.is_some() => self.outputs.answer("\n"),
+                    _ => Ok(()),
+                };
             };
             self.outputs.log(&format!(">>{line}\n"));
             if self.handle(&line)? == Flow::Quit {
@@ -200,9 +249,18 @@ impl Engine {
         })
     }
 
-    /// The names of the commands, as `list_commands` gives them.
-    pub fn command_names() -> impl Iterator<Item = &'static str> {
-        commands::listed().map(|command: &Command| command.name)
+    /// The commands that `list_commands` gives here: KataGo's analyses where the network knows scores, and never to a
+    /// client that expects Leela Zero.
+    pub fn command_names(&self) -> Vec<&'static str> {
+        let knows_score = self.player.judge().knows_score();
+        match self.personality {
+            Personality::KataGo => commands::KATAGO_LIST.to_vec(),
+            Personality::LeelaZero => commands::listed_for_leela_zero(),
+            Personality::Tengen => commands::listed()
+                .filter(|command| knows_score || !command.needs_score)
+                .map(|command| command.name)
+                .collect(),
+        }
     }
 
     fn ponder(&mut self) {
@@ -269,27 +327,49 @@ impl Observer for Remarks<'_> {
     }
 }
 
+/// How analysis lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lines {
+    /// Leela Zero's.
+    LeelaZero,
+    /// KataGo's.
+    KataGo(Numbers),
+}
+
 /// Prints analysis lines at an interval, at least one.
 pub(crate) struct Infos<'a> {
-    pub outputs: &'a mut Outputs,
-    pub interval_centiseconds: u64,
-    pub min_moves: usize,
-    pub last_seconds: f64,
-    pub printed: bool,
+    outputs: &'a mut Outputs,
+    tags: &'a AnalyzeTags,
+    lines: Lines,
+    perspective: Perspective,
+    size: BoardSize,
+    symmetries: Vec<Symmetry>,
+    last_seconds: f64,
+    printed: bool,
     /// What the other side of the wire made of the last line.
-    pub failure: Option<io::Error>,
+    failure: Option<io::Error>,
 }
 
 impl<'a> Infos<'a> {
     pub(crate) fn new(
         outputs: &'a mut Outputs,
-        interval_centiseconds: u64,
-        min_moves: usize,
+        player: &Player,
+        tags: &'a AnalyzeTags,
+        lines: Lines,
+        perspective: Perspective,
     ) -> Infos<'a> {
+        let is_restricted = !tags.restrictions.is_empty();
         Infos {
             outputs,
-            interval_centiseconds,
-            min_moves,
+            tags,
+            lines,
+            perspective,
+            size: player.game().size(),
+            symmetries: if is_restricted {
+                Vec::new()
+            } else {
+                player.pruned_symmetries()
+            },
             last_seconds: 0.0,
             printed: false,
             failure: None,
@@ -297,15 +377,26 @@ impl<'a> Infos<'a> {
     }
 
     /// Prints a line if none was printed yet, and says whether the wire held.
-    pub(crate) fn finish(mut self, snapshot: &go_player::Snapshot<go::Move>) -> io::Result<()> {
-        if self.interval_centiseconds > 0 && !self.printed {
-            self.print(snapshot);
+    pub(crate) fn finish(mut self, view: &View<'_>) -> io::Result<()> {
+        if self.tags.interval_centiseconds > 0 && !self.printed {
+            self.print(view);
         }
         self.failure.map_or(Ok(()), Err)
     }
 
-    fn print(&mut self, snapshot: &go_player::Snapshot<go::Move>) {
-        let line = report::analysis_line(snapshot, self.min_moves);
+    fn print(&mut self, view: &View<'_>) {
+        let line = match self.lines {
+            Lines::LeelaZero => report::analysis_line(&view.snapshot(), self.tags),
+            Lines::KataGo(numbers) => KataLine {
+                view,
+                tags: self.tags,
+                size: self.size,
+                numbers,
+                symmetries: &self.symmetries,
+                perspective: self.perspective,
+            }
+            .text(),
+        };
         if line.is_empty() {
             return;
         }
@@ -331,10 +422,10 @@ impl Observer for Infos<'_> {
 
     fn tick(&mut self, view: &View<'_>) {
         let elapsed = view.elapsed.as_secs_f64();
-        let interval = self.interval_centiseconds as f64 / 100.0;
-        if self.interval_centiseconds > 0 && elapsed - self.last_seconds > interval {
+        let interval = self.tags.interval_centiseconds as f64 / 100.0;
+        if self.tags.interval_centiseconds > 0 && elapsed - self.last_seconds > interval {
             self.last_seconds = elapsed;
-            self.print(&view.snapshot());
+            self.print(view);
         }
     }
 }

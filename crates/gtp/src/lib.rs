@@ -25,6 +25,7 @@
 mod commands;
 mod engine;
 mod input;
+pub mod kata_report;
 pub mod komi_report;
 pub mod line;
 pub mod report;

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use go::{Board, BoardSize, Color, Game, Move, Point};
 use go_player::{Opinion, Player, RootMove, SearchReport, Snapshot, Thought, TreeShape};
 
+use crate::tags::AnalyzeTags;
+
 /// Winrates, priors and bounds are printed in units of a ten-thousandth.
 const ANALYSIS_UNIT: f64 = 10_000.0;
 /// Policies are printed in units of a thousandth.
@@ -29,14 +31,15 @@ pub fn points(points: impl IntoIterator<Item = Point>) -> String {
     words.join(" ")
 }
 
-/// One line of `lz-analyze`: every visited move, and more of the others until there are `min_moves`.
+/// One line of `lz-analyze`: every visited move, and more of the others until there are as many as asked for.
 /// The best move is there even if nothing was visited.
-pub fn analysis_line(snapshot: &Snapshot<Move>, min_moves: usize) -> String {
+pub fn analysis_line(snapshot: &Snapshot<Move>, tags: &AnalyzeTags) -> String {
     let listed = snapshot
         .moves
         .iter()
         .enumerate()
-        .filter(|(order, entry)| entry.visits > 0 || *order < min_moves.max(1));
+        .filter(|(order, entry)| entry.visits > 0 || *order < tags.min_moves.max(1))
+        .take(tags.max_moves);
     let infos: Vec<String> = listed
         .enumerate()
         .map(|(order, (_, entry))| analysis_entry(entry, order))
@@ -45,7 +48,11 @@ pub fn analysis_line(snapshot: &Snapshot<Move>, min_moves: usize) -> String {
 }
 
 fn analysis_entry(entry: &RootMove<Move>, order: usize) -> String {
-    let units = |value: f64| (value.max(0.0) * ANALYSIS_UNIT) as u32;
+    // KataGo rounds, and lets bounds leave the range; Leela Zero cuts.
+    let units = |value: f64| match entry.weighed {
+        Some(_) => (value * ANALYSIS_UNIT).round() as i64,
+        None => (value.max(0.0) * ANALYSIS_UNIT) as i64,
+    };
     let pv = if entry.pv.is_empty() {
         vertex(entry.mv)
     } else {

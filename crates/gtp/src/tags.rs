@@ -1,7 +1,9 @@
-//! The arguments of `lz-analyze` and `lz-genmove_analyze`: tags in any order.
+//! The arguments of `lz-analyze`, `kata-analyze` and their kind: tags in any order.
 
 use go::{BoardSize, Color, Move, Point, PointSet};
 use go_player::{Restrictions, Rule, RuleKind};
+
+use crate::kata_report::KataKeys;
 
 /// What an analysis command asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,8 +14,12 @@ pub struct AnalyzeTags {
     pub interval_centiseconds: u64,
     /// How many moves to list at least, visited or not.
     pub min_moves: usize,
+    /// How many moves to list at most.
+    pub max_moves: usize,
     /// Moves to avoid or to choose from.
     pub restrictions: Restrictions,
+    /// What else a line of `kata-analyze` has.
+    pub kata: KataKeys,
 }
 
 /// What the tags are read against.
@@ -33,13 +39,24 @@ pub fn parse(words: &[String], context: TagContext) -> Option<AnalyzeTags> {
         color: context.to_move,
         interval_centiseconds: 0,
         min_moves: 0,
+        max_moves: usize::MAX,
         restrictions: Restrictions::default(),
+        kata: KataKeys::default(),
     };
     let mut words = words.iter().map(String::as_str);
     while let Some(word) = words.next() {
         match word {
             "interval" => tags.interval_centiseconds = number(words.next()?)?,
             "minmoves" => tags.min_moves = number(words.next()?)?,
+            "maxmoves" => tags.max_moves = number(words.next()?)?,
+            "rootinfo" => tags.kata.root_info = truth(words.next()?)?,
+            "ownership" => tags.kata.ownership = truth(words.next()?)?,
+            "ownershipstdev" => tags.kata.ownership_stdev = truth(words.next()?)?,
+            "movesownership" => tags.kata.moves_ownership = truth(words.next()?)?,
+            "movesownershipstdev" => tags.kata.moves_ownership_stdev = truth(words.next()?)?,
+            "pvvisits" => tags.kata.pv_visits = truth(words.next()?)?,
+            "pvedgevisits" => tags.kata.pv_edge_visits = truth(words.next()?)?,
+            "noresultvalue" => tags.kata.no_result_value = truth(words.next()?)?,
             "avoid" | "allow" => {
                 let color = color(words.next()?)?;
                 let named = words.next()?;
@@ -85,6 +102,15 @@ pub fn vertex(word: &str, size: BoardSize) -> Option<Move> {
     match mv {
         Move::Play(point) if !size.contains(point) => None,
         _ => Some(mv),
+    }
+}
+
+/// Yes or no, as KataGo reads it.
+fn truth(word: &str) -> Option<bool> {
+    match word {
+        "true" | "t" | "1" | "yes" | "y" => Some(true),
+        "false" | "f" | "0" | "no" | "n" => Some(false),
+        _ => None,
     }
 }
 

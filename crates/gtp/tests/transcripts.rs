@@ -416,8 +416,8 @@ fn the_clocks_of_a_record_go_on_where_they_stood() {
 fn a_session_ends_with_quit_or_with_its_input() {
     for (text, expected) in [
         ("name\nquit\nversion\n", "= Tengen\n\n= \n\n"),
-        ("name", "= Tengen\n\n\n"),
-        ("", "\n"),
+        ("name", "= Tengen\n\n"),
+        ("", ""),
     ] {
         let (mut engine, answers, _) = engine(
             9,
@@ -431,9 +431,49 @@ fn a_session_ends_with_quit_or_with_its_input() {
 }
 
 #[test]
-fn listed_commands_are_all_known() {
-    for name in Engine::command_names() {
-        let answer = converse(&format!("known_command {name}"));
-        assert!(answer.ends_with("= true\n\n"), "{name}");
+fn leela_zero_ends_its_last_line() {
+    let input = Input::from_text("name");
+    let (mut engine, answers, _) = engine(9, quick_options(), Personality::LeelaZero, input);
+    engine.run().unwrap();
+    assert_eq!(answers.take(), "= Leela Zero\n\n\n");
+}
+
+#[test]
+fn listed_commands_are_all_known_whoever_the_engine_is() {
+    for personality in [
+        Personality::Tengen,
+        Personality::LeelaZero,
+        Personality::KataGo,
+    ] {
+        let (mut engine, answers, _) =
+            engine(9, quick_options(), personality, Input::from_text(""));
+        let names = engine.command_names();
+        assert!(names.len() > 35);
+        for name in names {
+            engine.handle(&format!("known_command {name}")).unwrap();
+            assert_eq!(answers.take(), "= true\n\n", "{name}");
+        }
     }
+}
+
+/// Lizzie splits the answer at spaces and points, and refuses a minor version below 15.
+fn minor_version_as_lizzie_reads_it(answer: &str) -> u32 {
+    let version = answer.trim().split(' ').nth(1).unwrap();
+    version.split('.').nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn lizzie_accepts_the_version() {
+    for personality in [Personality::Tengen, Personality::LeelaZero] {
+        let (mut engine, answers, _) =
+            engine(9, quick_options(), personality, Input::from_text(""));
+        engine.handle("version").unwrap();
+        assert!(minor_version_as_lizzie_reads_it(&answers.take()) >= 15);
+    }
+}
+
+#[test]
+fn words_after_a_move_are_refused() {
+    let answers = converse("play b d4 junk\nplay b d4\nlast_move");
+    assert!(answers.contains("? syntax not understood: junk after the move"));
 }

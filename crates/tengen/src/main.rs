@@ -15,6 +15,7 @@ use clap::Parser;
 
 /// Called by this name (a symlink), the program is Leela Zero's engine.
 const LEELAZ: &str = "leelaz";
+const KATAGO: &str = "katago";
 
 fn main() -> ExitCode {
     if let Err(error) = net::kernels::Isa::from_environment() {
@@ -22,6 +23,9 @@ fn main() -> ExitCode {
     }
     if is_called(LEELAZ) {
         return commands::gtp::run_as_leelaz();
+    }
+    if is_called(KATAGO) {
+        return commands::gtp::run_as_katago();
     }
     let program = commands::Program::parse();
     match program.run() {

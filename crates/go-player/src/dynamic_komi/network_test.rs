@@ -107,13 +107,8 @@ pub fn assess(judge: &Judge, file: Option<&Path>, threads: usize) -> Assessment 
             remembered: true,
         };
     }
-    // If even the two ends are wrong, what lies between cannot help.
-    let bound = Scores::at_least(ends[0], ends[1]);
-    let scores = if bound.verdict() == Verdict::Unusable {
-        bound
-    } else {
-        test_position(judge, &position, &[Symmetry::IDENTITY], threads).scores
-    };
+    // The whole test, as `dyn_komi_test` makes it, so that both give the same figures.
+    let scores = test_position(judge, &position, &[Symmetry::IDENTITY], threads).scores;
     if let Some(file) = file {
         verdicts::remember(file, fingerprint, scores);
     }

@@ -7,7 +7,8 @@ use go_player::Request as Thinking;
 
 use super::{SYNTAX, moves, number};
 use crate::{
-    engine::{Answer, Engine, Infos, Personality},
+    engine::{Answer, Engine, Infos, Lines, Personality},
+    kata_report::Numbers,
     line::Request,
     report,
     tags::{self, AnalyzeTags, TagContext},
@@ -18,41 +19,110 @@ const BENCH_POSITIONS: usize = 1600;
 const BENCH_MOST: usize = 1_000_000;
 
 pub fn analyze(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
+    analyze_with(engine, request, Lines::LeelaZero)
+}
+
+pub fn kata_analyze(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
+    analyze_with(engine, request, Lines::KataGo(Numbers::Short))
+}
+
+/// `analyze`: for clients that need a decimal point in every number.
+pub fn pointed_analyze(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
+    analyze_with(engine, request, Lines::KataGo(Numbers::Pointed))
+}
+
+fn analyze_with(engine: &mut Engine, request: &Request, lines: Lines) -> io::Result<Answer> {
     let Some(tags) = read_tags(engine, request) else {
         return Ok(Answer::failure("cannot parse analyze tags"));
     };
     begin_stream(engine, request)?;
     engine.player.set_to_move(tags.color);
     if engine.player.resigned().is_none() {
-        stream(engine, &tags, Streaming::Analysis)?;
+        stream(engine, &tags, lines, Streaming::Analysis)?;
     }
     engine.outputs.answer("\n")?;
     Ok(Answer::Printed)
 }
 
+/// What an analysed move is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum After {
+    /// It is made.
+    Play,
+    /// It is only named.
+    Say,
+    /// It is only named, and not even that if something else is asked for first.
+    SayUnlessInterrupted,
+}
+
 pub fn genmove_analyze(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
+    genmove_with(engine, request, Lines::LeelaZero, After::Play)
+}
+
+pub fn kata_genmove_analyze(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
+    genmove_with(engine, request, Lines::KataGo(Numbers::Short), After::Play)
+}
+
+pub fn pointed_genmove_analyze(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
+    genmove_with(
+        engine,
+        request,
+        Lines::KataGo(Numbers::Pointed),
+        After::Play,
+    )
+}
+
+pub fn kata_search_analyze(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
+    genmove_with(engine, request, Lines::KataGo(Numbers::Short), After::Say)
+}
+
+pub fn kata_search_analyze_cancellable(
+    engine: &mut Engine,
+    request: &Request,
+) -> io::Result<Answer> {
+    let lines = Lines::KataGo(Numbers::Short);
+    genmove_with(engine, request, lines, After::SayUnlessInterrupted)
+}
+
+fn genmove_with(
+    engine: &mut Engine,
+    request: &Request,
+    lines: Lines,
+    after: After,
+) -> io::Result<Answer> {
     let Some(tags) = read_tags(engine, request) else {
         return Ok(Answer::failure("cannot parse analyze tags"));
     };
     begin_stream(engine, request)?;
     let thinking = Thinking {
         restrictions: tags.restrictions.clone(),
+        only_say: after != After::Play,
         ..Thinking::default()
     };
+    let input = engine.input.clone();
+    let interrupted = move || after == After::SayUnlessInterrupted && input.is_pending();
+    let perspective = engine.perspective;
     let mut infos = Infos::new(
         &mut engine.outputs,
-        tags.interval_centiseconds,
-        tags.min_moves,
+        &engine.player,
+        &tags,
+        lines,
+        perspective,
     );
-    let thought = match engine.player.generate(tags.color, &thinking, &mut infos) {
-        Ok(thought) => thought,
+    let player = &mut engine.player;
+    let thought = match player.generate_unless(tags.color, &thinking, &interrupted, &mut infos) {
+        Ok(Some(thought)) => thought,
+        Ok(None) => {
+            engine.outputs.answer("play cancelled\n\n")?;
+            return Ok(Answer::Printed);
+        }
         Err(error) => {
             engine.outputs.remark_failure(&error)?;
             engine.outputs.answer("\n")?;
             return Ok(Answer::Printed);
         }
     };
-    infos.finish(&thought.snapshot)?;
+    infos.finish(&engine.player.view())?;
     let decision = moves::decision_text(thought.decision);
     engine.outputs.remark(&report::table(
         &thought.snapshot,
@@ -61,12 +131,12 @@ pub fn genmove_analyze(engine: &mut Engine, request: &Request) -> io::Result<Ans
     ));
     moves::remark_cost(engine);
     engine.outputs.answer(&format!("play {decision}\n"))?;
-    if engine.player.ponders() {
+    if after == After::Play && engine.player.ponders() {
         let opponent = AnalyzeTags {
             restrictions: go_player::Restrictions::default(),
             ..tags
         };
-        stream(engine, &opponent, Streaming::Pondering)?;
+        stream(engine, &opponent, lines, Streaming::Pondering)?;
     }
     engine.outputs.answer("\n")?;
     Ok(Answer::Printed)
@@ -86,12 +156,20 @@ enum Streaming {
 }
 
 /// Analyses the current position until something is asked for.
-fn stream(engine: &mut Engine, tags: &AnalyzeTags, streaming: Streaming) -> io::Result<()> {
+fn stream(
+    engine: &mut Engine,
+    tags: &AnalyzeTags,
+    lines: Lines,
+    streaming: Streaming,
+) -> io::Result<()> {
     let input = engine.input.clone();
+    let perspective = engine.perspective;
     let mut infos = Infos::new(
         &mut engine.outputs,
-        tags.interval_centiseconds,
-        tags.min_moves,
+        &engine.player,
+        tags,
+        lines,
+        perspective,
     );
     let interrupted = move || input.is_pending();
     let player = &mut engine.player;
@@ -103,7 +181,7 @@ fn stream(engine: &mut Engine, tags: &AnalyzeTags, streaming: Streaming) -> io::
         Ok(found) => found,
         Err(error) => return engine.outputs.remark_failure(&error),
     };
-    infos.finish(&snapshot)?;
+    infos.finish(&engine.player.view())?;
     let shape = engine.player.tree_shape();
     engine
         .outputs

@@ -60,7 +60,9 @@ pub fn final_score(engine: &mut Engine, _: &Request) -> io::Result<Answer> {
 pub(crate) fn final_lead(engine: &Engine) -> f32 {
     match engine.personality {
         Personality::LeelaZero => engine.player.black_lead(),
-        Personality::Tengen => engine.player.settle().score.lead(Color::Black),
+        Personality::Tengen | Personality::KataGo => {
+            engine.player.settle().score.lead(Color::Black)
+        }
     }
 }
 

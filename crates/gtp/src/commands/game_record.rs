@@ -114,7 +114,7 @@ fn game_text(engine: &Engine) -> String {
         text,
         "PB[{} {} {}]PW[Human]",
         engine.personality.name(),
-        engine.personality.version(),
+        engine.personality.release(),
         escape(&player.network().short_name())
     );
     if game.handicap() > 0 {
@@ -147,7 +147,7 @@ fn game_text(engine: &Engine) -> String {
 fn write_time(player: &Player, text: &mut String) {
     let seconds = |time: Centiseconds| time / CENTISECONDS_PER_SECOND;
     let (main, overtime) = match player.clock(Color::Black).control() {
-        TimeControl::Unlimited => return,
+        TimeControl::Unlimited | TimeControl::PerMove { .. } => return,
         TimeControl::Absolute { main } => (main, None),
         TimeControl::Canadian {
             main,

@@ -23,24 +23,24 @@ pub fn name(engine: &mut Engine, _: &Request) -> io::Result<Answer> {
 }
 
 pub fn version(engine: &mut Engine, _: &Request) -> io::Result<Answer> {
-    Ok(Answer::ok(engine.personality.version()))
+    let network = engine.player.network().short_name();
+    Ok(Answer::ok(engine.personality.version(&network)))
 }
 
 pub fn nothing(_: &mut Engine, _: &Request) -> io::Result<Answer> {
     Ok(Answer::ok(""))
 }
 
-pub fn known_command(_: &mut Engine, request: &Request) -> io::Result<Answer> {
+pub fn known_command(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
     let Some(name) = request.word(0) else {
         return Ok(Answer::failure(commands::SYNTAX));
     };
-    let known = commands::listed().any(|command| command.name == name);
+    let known = engine.command_names().contains(&name.as_str());
     Ok(Answer::ok(known.to_string()))
 }
 
-pub fn list_commands(_: &mut Engine, _: &Request) -> io::Result<Answer> {
-    let names: Vec<&str> = commands::listed().map(|command| command.name).collect();
-    Ok(Answer::ok(names.join("\n")))
+pub fn list_commands(engine: &mut Engine, _: &Request) -> io::Result<Answer> {
+    Ok(Answer::ok(engine.command_names().join("\n")))
 }
 
 pub fn clear_cache(engine: &mut Engine, _: &Request) -> io::Result<Answer> {

@@ -19,6 +19,9 @@ pub fn play(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
     let (Some(color), Some(word)) = (color(request, 0), request.word(1)) else {
         return Ok(Answer::failure(SYNTAX));
     };
+    if let Some(extra) = request.arguments.get(2) {
+        return Ok(Answer::failure(format!("{SYNTAX}: {extra} after the move")));
+    }
     if word == "resign" {
         engine.player.resign(color);
         return Ok(Answer::ok(""));
@@ -79,7 +82,7 @@ fn think(
 /// Says how much of the network the game has taken, which is what a comparison of players needs.
 /// Leela Zero does not, and whoever expects it gets its lines alone.
 pub(crate) fn remark_cost(engine: &mut Engine) {
-    if engine.personality == Personality::Tengen {
+    if engine.personality != Personality::LeelaZero {
         let count = engine.player.evaluations();
         engine
             .outputs

@@ -6,11 +6,11 @@ use go_player::clock::{CENTISECONDS_PER_SECOND, Centiseconds, TimeControl, secon
 
 use super::{SYNTAX, color, number};
 use crate::{
-    engine::{Answer, Engine},
+    engine::{Answer, Engine, Personality},
     line::Request,
 };
 
-/// What a game without a clock is played in.
+/// What Leela Zero plays a game without a clock in.
 const NO_CLOCK_MINUTES: u32 = 30;
 /// No clock shows more: ten years.
 pub(super) const MOST_SECONDS: f64 = 3.2e8;
@@ -28,23 +28,31 @@ pub fn time_settings(engine: &mut Engine, request: &Request) -> io::Result<Answe
 
 /// `kgs-time_settings` and `kata-time_settings`: a system by name, then its numbers in seconds.
 pub fn named_time_settings(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
-    let Some(control) = named_control(request) else {
+    let Some(control) = named_control(engine, request) else {
         return Ok(Answer::failure(SYNTAX));
     };
     engine.player.set_time(control);
     Ok(Answer::ok(""))
 }
 
-fn named_control(request: &Request) -> Option<TimeControl> {
+/// The systems of `kata-time_settings`.
+pub fn list_time_settings(_: &mut Engine, _: &Request) -> io::Result<Answer> {
+    Ok(Answer::ok(
+        "none absolute byoyomi canadian fischer fischer-capped",
+    ))
+}
+
+fn named_control(engine: &Engine, request: &Request) -> Option<TimeControl> {
     let time = |index| {
         let seconds: f64 = number(request, index)?;
         let is_time = (0.0..=MOST_SECONDS).contains(&seconds);
         is_time.then_some((seconds * CENTISECONDS_PER_SECOND as f64) as Centiseconds)
     };
     Some(match request.word(0)?.as_str() {
-        "none" => TimeControl::Absolute {
+        "none" if engine.personality == Personality::LeelaZero => TimeControl::Absolute {
             main: seconds(NO_CLOCK_MINUTES * 60),
         },
+        "none" => engine.no_clock,
         "absolute" => TimeControl::Absolute { main: time(1)? },
         "canadian" => TimeControl::Canadian {
             main: time(1)?,
@@ -60,6 +68,14 @@ fn named_control(request: &Request) -> Option<TimeControl> {
             main: time(1)?,
             increment: time(2)?,
         },
+        // The caps are the server's business: the most that the stock grows to, and that a move may take (-1: none).
+        "fischer-capped" => {
+            let _: (f64, f64) = (number(request, 3)?, number(request, 4)?);
+            TimeControl::Fischer {
+                main: time(1)?,
+                increment: time(2)?,
+            }
+        }
         _ => return None,
     })
 }

@@ -1,12 +1,14 @@
 //! `tengen gtp`, and the same engine under the name `leelaz`.
 
 mod dynamic_komi;
+mod katago;
 
 use std::{
     fs::OpenOptions,
     io::{self, IsTerminal, Write},
     path::PathBuf,
     process::ExitCode,
+    sync::Arc,
     thread,
 };
 
@@ -22,6 +24,8 @@ use gtp::{Engine, Input, Outputs, Personality, komi_report, report};
 use net::shape::Perspective;
 
 use dynamic_komi::KomiArgs;
+use katago::KataSetup;
+pub use katago::run_as_katago;
 
 /// What Leela Zero counts as no limit.
 const UNLIMITED: u64 = (i32::MAX / 2) as u64;
@@ -38,15 +42,29 @@ const FIRST_WORDS: &str =
 /// What `leelaz` returns for every failure.
 const LEELAZ_FAILURE: u8 = 1;
 
-/// Play and analyse Go over the Go Text Protocol, with any Leela Zero network.
+/// Play and analyse Go over the Go Text Protocol, with any Leela Zero or KataGo network.
+///
+/// Without a clock and without a limit on visits or playouts, a move takes 5 seconds at most.
 #[derive(ClapArgs)]
 #[command(
     after_help = "Examples:\n  tengen gtp -w network.gz --visits 800 --noponder\n  \
-                  tengen gtp -w network.gz --handicap --target-komi 0    # to give stones"
+                  tengen gtp -w network.gz --handicap --target-komi 0    # to give stones\n  \
+                  tengen gtp -w g170e-b15c192.bin.gz --as katago         # for Lizzie's score mode"
 )]
 pub struct Args {
+    /// Answer as another program does, for clients that know its name: leelaz or katago.
+    #[arg(long = "as", default_value = "tengen", value_name = "PROGRAM")]
+    manners: Manners,
     #[command(flatten)]
     engine: EngineArgs,
+}
+
+/// Whose name and list of commands clients see.
+#[derive(Clone, Copy, ValueEnum)]
+enum Manners {
+    Tengen,
+    Leelaz,
+    Katago,
 }
 
 /// The options of Leela Zero, and a few more.
@@ -181,7 +199,17 @@ impl ValueEnum for TimeManage {
 
 /// Runs `tengen gtp`.
 pub fn run(args: Args) -> Result<ExitCode> {
-    serve(args.engine, Personality::Tengen)?;
+    let personality = match args.manners {
+        Manners::Tengen => Personality::Tengen,
+        Manners::Leelaz => Personality::LeelaZero,
+        Manners::Katago => Personality::KataGo,
+    };
+    let engine = EngineArgs {
+        // A prompt is for people who call `leelaz` itself.
+        gtp: true,
+        ..args.engine
+    };
+    serve(engine, personality, &KataSetup::default())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -206,7 +234,7 @@ pub fn run_as_leelaz() -> ExitCode {
         Err(error) => return leelaz_usage(&error),
     };
     let quiet = leelaz.engine.quiet;
-    match serve(leelaz.engine, Personality::LeelaZero) {
+    match serve(leelaz.engine, Personality::LeelaZero, &KataSetup::default()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if !quiet {
@@ -271,7 +299,7 @@ fn print_leelaz_failure(error: &anyhow::Error) {
 }
 
 /// Loads the network and answers lines from stdin until they end.
-fn serve(mut args: EngineArgs, personality: Personality) -> Result<()> {
+fn serve(mut args: EngineArgs, personality: Personality, setup: &KataSetup) -> Result<()> {
     if args.benchmark {
         args.visits.get_or_insert(BENCHMARK_VISITS);
         args.seed.get_or_insert(1);
@@ -295,8 +323,10 @@ fn serve(mut args: EngineArgs, personality: Personality) -> Result<()> {
     let network = match personality {
         // That program has no network inside, and says so.
         Personality::LeelaZero => LoadedNetwork::find_file(weights)?,
-        Personality::Tengen => LoadedNetwork::find(weights)?,
+        Personality::Tengen | Personality::KataGo => LoadedNetwork::find(weights)?,
     };
+    let (network, batch) = joined(network, &options, args.batchsize);
+    let options = Options { batch, ..options };
     outputs.remark(&network_line(&network));
     let tests_network = options.komi.mode.is_some() && options.komi.test_network;
     if tests_network {
@@ -325,7 +355,20 @@ fn serve(mut args: EngineArgs, personality: Personality) -> Result<()> {
     if personality == Personality::Tengen && io::stdin().is_terminal() {
         outputs.remark(FIRST_WORDS);
     }
+    let is_limited = player.options().visits.is_some() || player.options().playouts.is_some();
+    let without_clock = match personality {
+        Personality::LeelaZero => None,
+        _ if is_limited => Some(TimeControl::Unlimited),
+        _ => {
+            outputs.remark("Without a clock or a limit, a move takes 5 seconds at most.\n");
+            Some(TimeControl::NO_CLOCK)
+        }
+    };
     let mut engine = Engine::new(player, input, outputs, personality, words.join(" "));
+    if let Some(control) = without_clock {
+        engine = engine.without_clock(control);
+    }
+    setup.apply(&mut engine)?;
     if at_a_prompt {
         print_text(&format!("{LEELAZ_BANNER}\n"));
         engine = engine.with_prompt("Leela: ");
@@ -335,6 +378,28 @@ fn serve(mut args: EngineArgs, personality: Personality) -> Result<()> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result.context("cannot write answers"),
     }
+}
+
+/// The network as several threads ask for it, and the positions that a thread gathers. Where a network wants more
+/// positions at once than one, those of all threads are joined.
+fn joined(network: LoadedNetwork, options: &Options, asked: usize) -> (LoadedNetwork, usize) {
+    let wanted = match asked {
+        0 => network.evaluator.preferred_batch().max(1),
+        asked => asked.min(Options::MOST_IN_BATCH),
+    };
+    if asked > 0 || wanted == 1 {
+        return (network, wanted);
+    }
+    let each = wanted.div_ceil(options.threads).min(Options::MOST_IN_BATCH);
+    if options.threads == 1 {
+        return (network, each);
+    }
+    let gather = net::Gather::while_busy(network.evaluator.clone(), 1);
+    let network = LoadedNetwork {
+        evaluator: Arc::new(gather),
+        ..network
+    };
+    (network, each)
 }
 
 /// The start-up line that names the network in use.
@@ -396,7 +461,8 @@ impl EngineArgs {
                 0 => processors,
                 threads => threads.min(Options::MOST_THREADS),
             },
-            batch: self.batchsize.clamp(1, Options::MOST_IN_BATCH),
+            // Settled once the network is known.
+            batch: 1,
             playouts,
             visits: limit(self.visits),
             lag: self.lagbuffer.max(0),

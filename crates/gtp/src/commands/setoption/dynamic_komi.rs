@@ -136,17 +136,33 @@ pub(super) static OPTIONS: &[Entry] = &[
     },
     Entry {
         name: "max-komi",
-        kind: "type string default 3.4028234663852886e38",
-        show: |o| format!("{:e}", o.komi.max_komi),
-        set: |o, v| within(v, -MOST_KOMI..=MOST_KOMI).map(|komi| o.komi.max_komi = komi),
+        kind: "type string default none",
+        show: |o| bound_text(o.komi.max_komi),
+        set: |o, v| bound(v, MOST_KOMI).map(|komi| o.komi.max_komi = komi),
     },
     Entry {
         name: "min-komi",
-        kind: "type string default -3.4028234663852886e38",
-        show: |o| format!("{:e}", o.komi.min_komi),
-        set: |o, v| within(v, -MOST_KOMI..=MOST_KOMI).map(|komi| o.komi.min_komi = komi),
+        kind: "type string default none",
+        show: |o| bound_text(o.komi.min_komi),
+        set: |o, v| bound(v, -MOST_KOMI).map(|komi| o.komi.min_komi = komi),
     },
 ];
+
+/// A bound of komi, or none.
+fn bound(word: &str, none: f64) -> Option<f64> {
+    if word.eq_ignore_ascii_case("none") {
+        return Some(none);
+    }
+    within(word, -MOST_KOMI..=MOST_KOMI)
+}
+
+fn bound_text(komi: f64) -> String {
+    if komi.abs() >= MOST_KOMI {
+        "none".to_owned()
+    } else {
+        komi.to_string()
+    }
+}
 
 fn defaults(options: &Options) -> Settings {
     Settings::for_mode(options.komi.mode)

@@ -1,0 +1,175 @@
+//! The engine under the name `katago`: that program's options and configuration files.
+
+use std::{fs, path::Path, process::ExitCode};
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use go::Rules;
+use gtp::{Engine, Personality};
+
+use super::EngineArgs;
+
+/// What a configuration of KataGo says beyond our own options.
+#[derive(Default)]
+pub struct KataSetup {
+    rules: Option<Rules>,
+    params: Vec<(String, String)>,
+}
+
+impl KataSetup {
+    /// Applies it to an engine that is about to start.
+    pub fn apply(&self, engine: &mut Engine) -> Result<()> {
+        if let Some(rules) = self.rules {
+            engine.set_rules(rules);
+        }
+        for (name, value) in &self.params {
+            if let Err(why) = engine.set_param(name, value) {
+                bail!("{name} = {value}: {why}");
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Parser)]
+#[command(name = "katago")]
+struct Katago {
+    #[command(flatten)]
+    engine: EngineArgs,
+}
+
+const USAGE: &str = "\
+Tengen, called as katago. What is understood:
+  katago gtp -model FILE [-config FILE] [-override-config KEY=VALUE,...]
+  katago version
+";
+
+/// Runs as `katago`: `gtp`, and what else that program's clients call.
+pub fn run_as_katago() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let result = match words.first().map(String::as_str) {
+        Some("gtp") => gtp(&words[1..]),
+        Some("version") => {
+            super::print_text(&format!("KataGo v{}\n", Personality::KataGo.release()));
+            Ok(())
+        }
+        Some("help" | "-help" | "--help" | "-h") => {
+            super::print_text(USAGE);
+            Ok(())
+        }
+        Some(other) => Err(anyhow::anyhow!("katago {other} is not known here\n{USAGE}")),
+        None => Err(anyhow::anyhow!("{USAGE}")),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => crate::output::end(&error),
+    }
+}
+
+fn gtp(words: &[String]) -> Result<()> {
+    let mut model = None;
+    let mut entries = Vec::new();
+    let mut overrides = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let mut value = || {
+            words
+                .next()
+                .with_context(|| format!("{word} needs a value"))
+        };
+        match word.trim_start_matches('-') {
+            "model" => model = Some(value()?.clone()),
+            "config" => entries.extend(read_config(Path::new(value()?))?),
+            "override-config" => overrides.extend(value()?.split(',').map(entry)),
+            "human-model" => bail!("-human-model: one network plays here; give it as -model"),
+            _ => bail!("{word} is not known to katago gtp\n{USAGE}"),
+        }
+    }
+    entries.extend(overrides.into_iter().collect::<Result<Vec<_>>>()?);
+    let (arguments, setup) = translate(&entries, model)?;
+    let katago = Katago::try_parse_from(arguments)?;
+    super::serve(katago.engine, Personality::KataGo, &setup)
+}
+
+/// Lines of `key = value`; a `#` starts a comment.
+fn read_config(file: &Path) -> Result<Vec<(String, String)>> {
+    let text =
+        fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let lines = text
+        .lines()
+        .map(|line| line.split('#').next().unwrap_or_default().trim());
+    lines
+        .filter(|line| !line.is_empty())
+        .map(|line| entry(line).with_context(|| file.display().to_string()))
+        .collect()
+}
+
+fn entry(text: &str) -> Result<(String, String)> {
+    let (key, value) = text
+        .split_once('=')
+        .with_context(|| format!("expected KEY=VALUE, not {text}"))?;
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
+/// Our own command line for a configuration. Keys that mean nothing here are passed over, as clients write many.
+fn translate(
+    entries: &[(String, String)],
+    model: Option<String>,
+) -> Result<(Vec<String>, KataSetup)> {
+    let mut arguments = vec!["katago".to_owned()];
+    let mut setup = KataSetup::default();
+    let mut ponders = false;
+    for (key, value) in entries {
+        match key.as_str() {
+            "rules" => {
+                let rules = value.parse::<Rules>();
+                setup.rules = Some(rules.with_context(|| format!("rules = {value}"))?);
+            }
+            "ponderingEnabled" => ponders = value == "true",
+            "allowResignation" if value == "false" => {
+                arguments.extend(["--resignpct".to_owned(), "0".to_owned()]);
+            }
+            "logFile" => arguments.extend(["--logfile".to_owned(), value.clone()]),
+            "maxVisits" => arguments.extend(["--visits".to_owned(), value.clone()]),
+            "maxPlayouts" => arguments.extend(["--playouts".to_owned(), value.clone()]),
+            "maxTime"
+            | "numSearchThreads"
+            | "analysisWideRootNoise"
+            | "playoutDoublingAdvantage"
+            | "reportAnalysisWinratesAs" => setup.params.push((key.clone(), value.clone())),
+            _ => {}
+        }
+    }
+    if !ponders {
+        arguments.push("--noponder".to_owned());
+    }
+    if let Some(model) = model {
+        arguments.extend(["--weights".to_owned(), model]);
+    }
+    setup.rules.get_or_insert(Rules::TROMP_TAYLOR);
+    Ok((arguments, setup))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_becomes_our_own_options() {
+        let entries = [
+            "rules = japanese",
+            "maxVisits=50",
+            "nnCacheSizePowerOfTwo = 20",
+        ]
+        .map(|text| entry(text).unwrap());
+        let (arguments, setup) = translate(&entries, Some("net.bin.gz".into())).unwrap();
+        assert_eq!(
+            arguments,
+            ["katago", "--noponder", "--weights", "net.bin.gz"]
+        );
+        assert_eq!(setup.rules, "japanese".parse().ok());
+        assert_eq!(setup.params, [("maxTime".to_owned(), "8".to_owned())]);
+        assert!(Katago::try_parse_from(arguments).is_ok());
+        assert!(entry("maxVisits").is_err());
+    }
+}
