@@ -94,20 +94,21 @@ impl KataLine<'_> {
                 parts.push(self.entry(entry, mover, order, Some((image, symmetry))));
             }
         }
+        parts.truncate(self.tags.max_moves);
         if self.tags.kata.root_info {
             parts.push(self.root_info(&snapshot, mover));
         }
         let keys = &self.tags.kata;
-        if keys.ownership || keys.ownership_stdev {
-            if let Some(owners) = self.view.ownership(None) {
-                if keys.ownership {
-                    let map = self.map(&owners.mean, self.sign(mover), None);
-                    parts.push(format!("ownership {map}"));
-                }
-                if keys.ownership_stdev {
-                    let map = self.map(&owners.deviation, 1.0, None);
-                    parts.push(format!("ownershipStdev {map}"));
-                }
+        if (keys.ownership || keys.ownership_stdev)
+            && let Some(owners) = self.view.ownership(None)
+        {
+            if keys.ownership {
+                let map = self.map(&owners.mean, self.sign(mover), None);
+                parts.push(format!("ownership {map}"));
+            }
+            if keys.ownership_stdev {
+                let map = self.map(&owners.deviation, 1.0, None);
+                parts.push(format!("ownershipStdev {map}"));
             }
         }
         parts.join(" ")

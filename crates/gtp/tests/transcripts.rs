@@ -7,7 +7,7 @@ mod support;
 #[path = "support/transcript.rs"]
 mod transcript;
 
-use gtp::{Engine, Input, Personality};
+use gtp::{Input, Personality};
 use support::{engine, quick_options};
 use transcript::{converse, converse_with};
 

@@ -6,7 +6,7 @@ use go::{Color, Game, Komi, Symmetry};
 use thiserror::Error;
 
 use super::{
-    Scores, Settings, SettingsError, Trust, TurnKomi, Verdict, VerdictTest,
+    Scores, Settings, SettingsError, Trust, TurnKomi, VerdictTest,
     look::{Look, winrates},
     verdicts,
 };

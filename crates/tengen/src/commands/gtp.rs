@@ -395,10 +395,8 @@ fn joined(network: LoadedNetwork, options: &Options, asked: usize) -> (LoadedNet
         return (network, each);
     }
     let gather = net::Gather::while_busy(network.evaluator.clone(), 1);
-    let network = LoadedNetwork {
-        evaluator: Arc::new(gather),
-        ..network
-    };
+    let mut network = network;
+    network.evaluator = Arc::new(gather);
     (network, each)
 }
 
