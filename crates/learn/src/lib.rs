@@ -40,6 +40,7 @@ pub mod param;
 // Steps with gradients, and models of them.
 pub mod layer;
 pub mod model;
+pub mod size_free;
 
 // What is wrong with an answer, and how weights move.
 pub mod loss;
