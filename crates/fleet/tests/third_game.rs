@@ -439,3 +439,35 @@ fn bad_settings_of_a_new_run_leave_nothing_behind() {
     assert!(refused(&begin("games", "8")).contains("has games = 7"));
     fleet::check_settings_table::<Nim>();
 }
+
+#[test]
+fn a_training_that_is_stopped_leaves_a_checkpoint_and_is_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let beginning = Beginning {
+        from: None,
+        values: vec![("games".to_owned(), "20".to_owned())],
+    };
+    let mut run = Run::<Nim>::open(folder.path(), &beginning).unwrap();
+    let stop = AtomicBool::new(false);
+    assert_eq!(run.step(&stop, &|_| {}).unwrap(), Event::Played);
+    let stop_at_step_3 = |status: fleet::Status| {
+        if status.steps.is_some_and(|(step, _)| step >= 3) {
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+    };
+    assert_eq!(run.step(&stop, &stop_at_step_3).unwrap(), Event::Stopped);
+    let checkpoint = folder.path().join("training-0001").join(name::CHECKPOINT);
+    assert!(checkpoint.exists());
+    stop.store(false, std::sync::atomic::Ordering::Relaxed);
+    let first_step = std::sync::Mutex::new(None);
+    let note = |status: fleet::Status| {
+        let mut first = first_step.lock().unwrap();
+        *first = first.or(status.steps.map(|(step, _)| step));
+    };
+    assert!(matches!(run.step(&stop, &note).unwrap(), Event::Trained(_)));
+    assert_eq!(
+        *first_step.lock().unwrap(),
+        Some(4),
+        "it goes on after step 3"
+    );
+}

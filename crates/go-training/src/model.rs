@@ -329,7 +329,7 @@ pub fn to_leela(model: &mut Model, shape: GoShape) -> LeelaNetwork {
 
 /// Why training cannot start from a network.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the network to start from is {found}, but {wanted} is to be trained")]
+#[error("the network to start from is {found}, but the network to train is {wanted}")]
 pub struct OtherShape {
     found: String,
     wanted: String,
@@ -343,12 +343,15 @@ pub fn from_leela(
 ) -> Result<(), OtherShape> {
     if network.shape() != shape.leela() {
         let found = network.shape();
+        let name = |blocks, filters, size| format!("{blocks}x{filters} on {size} lines");
+        let wanted = name(shape.blocks, shape.filters, shape.size);
+        let mut found_name = name(found.blocks, found.filters, found.size);
+        if found_name == wanted {
+            found_name += " with other heads than Leela Zero's";
+        }
         return Err(OtherShape {
-            found: format!("{}x{} on {} lines", found.blocks, found.filters, found.size),
-            wanted: format!(
-                "{}x{} on {} lines with Leela Zero's heads",
-                shape.blocks, shape.filters, shape.size
-            ),
+            found: found_name,
+            wanted,
         });
     }
     let mut tensors: Vec<&Vec<f32>> = Vec::new();

@@ -119,6 +119,58 @@ fn short_training(folder: &Path) -> (Vec<String>, PathBuf) {
     (arguments.iter().map(ToString::to_string).collect(), out)
 }
 
+/// With checkpoints an eternity apart, only Ctrl-C can have written the one that the training resumes from.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_writes_a_checkpoint_that_the_same_command_resumes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut arguments, out) = short_training(folder.path());
+    arguments.extend(["--steps", "1000000", "--checkpoint-seconds", "1000000"].map(str::to_owned));
+    let mut child = tengen(&arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The first line of progress.
+    let mut reader = std::io::BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut reader, &mut line).unwrap();
+    assert!(line.contains("\"step\":5"), "{line}");
+    assert!(!out.join("checkpoint.bin").exists());
+    let pid = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut reader, &mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(out.join("checkpoint.bin").exists());
+
+    let stopped_at: u64 = fs::read_to_string(out.join("history.csv"))
+        .unwrap()
+        .lines()
+        .count() as u64;
+    assert!(stopped_at > 1);
+    arguments.extend(["--steps", "1"].map(str::to_owned));
+    arguments.retain(|argument| argument != "1000000" && argument != "--checkpoint-seconds");
+    let position = arguments
+        .iter()
+        .position(|argument| argument == "--steps")
+        .unwrap();
+    arguments.remove(position);
+    let again = tengen(&arguments).output().unwrap();
+    expect_success(&again);
+    let said = String::from_utf8(again.stdout).unwrap();
+    assert!(
+        said.contains("resumed_at") && !said.contains("\"resumed_at\":0}"),
+        "{said}"
+    );
+}
+
 #[test]
 fn two_trainings_do_not_share_a_folder() {
     let folder = tempfile::tempdir().unwrap();

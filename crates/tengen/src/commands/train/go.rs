@@ -113,10 +113,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     progress::print_skipped(task.report());
     if let Some((train, test)) = task.positions() {
         let (report, taught) = (task.report(), task.taught());
-        eprintln!(
-            "{} games: {train} positions to learn from, {test} kept out for tests",
-            report.games
-        );
+        eprintln!("{} games", report.games);
+        progress::print_amounts("positions", train, test);
         eprintln!(
             "{} of the games teach who wins, {} who has the points in the end",
             taught.winner, taught.owners

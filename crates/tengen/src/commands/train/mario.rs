@@ -71,7 +71,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut task = MarioTask::new(settings.clone())?;
     progress::print_skipped(task.report());
     let (train, test) = task.positions();
-    eprintln!("{train} examples to learn from, {test} kept out for tests");
+    progress::print_amounts("examples", train as u64, test as u64);
     args.common
         .train(&mut task, &settings, &settings.training, engine)
 }

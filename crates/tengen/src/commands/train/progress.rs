@@ -31,6 +31,10 @@ pub fn train(
         bar.set_position(report.step);
         if as_json {
             bar.suspend(|| println!("{}", to_json(report)));
+        } else if report.part == Part::Test
+            && report.values.iter().all(|(_, value)| value.is_none())
+        {
+            // Nothing is kept out for tests, which was said at the start.
         } else if report.part == Part::Test || bar.is_hidden() {
             bar.suspend(|| println!("{}", to_text(report)));
         }
@@ -56,6 +60,15 @@ pub fn train(
         println!("curves: {}", curves.display());
     }
     Ok(outcome)
+}
+
+/// Says how much there is to learn from, and what is done if nothing can be kept out for tests.
+pub fn print_amounts(what: &str, train: u64, test: u64) {
+    let kept = match test {
+        0 => "none kept out for tests, since there are too few: only losses on what is learned are shown".to_owned(),
+        test => format!("{test} kept out for tests"),
+    };
+    eprintln!("{train} {what} to learn from, {kept}");
 }
 
 /// Says what was left out of the data, and why.
