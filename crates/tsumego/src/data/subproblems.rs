@@ -119,7 +119,7 @@ pub fn grow_tree(problem: &Problem, name: &str, reach: &Reach, limits: &Limits) 
 }
 
 /// Plays out every node of a tree but the root: one labelled position a node and starting side. A
-/// tree of the root alone gives the root's.
+/// tree of a labelled root alone gives the root's.
 pub fn expand_tree(tree: &Tree, first: &[Side]) -> Result<Vec<LabelledPosition>, TreeError> {
     let record = problem_of(tree)?;
     let source = record.name.clone().unwrap_or_default();
@@ -127,7 +127,8 @@ pub fn expand_tree(tree: &Tree, first: &[Side]) -> Result<Vec<LabelledPosition>,
     boards[0] = Some(record.problem.board().clone());
     let mut positions = Vec::new();
     // The root of a generated problem has the same answers as all others, which teaches nothing.
-    let is_alone = tree.nodes().len() == 1;
+    let is_labelled = tree.text(tree.root(), ATTACKER_STARTS).is_some();
+    let is_alone = tree.nodes().len() == 1 && is_labelled;
     for node in tree.nodes().skip(usize::from(!is_alone)) {
         let fail = |what| TreeError::Node {
             node: node.index(),
