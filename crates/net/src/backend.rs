@@ -63,11 +63,18 @@ impl Backend {
     }
 }
 
-/// Evaluators of one network, one for each board size that was asked for.
+/// Evaluators of one network, one for each board size that was asked for. They share weights.
 pub struct BoardSizes {
     network: Network,
     backend: Backend,
-    opened: Mutex<HashMap<(usize, usize), Arc<dyn Evaluator>>>,
+    opened: Mutex<Opened>,
+}
+
+#[derive(Default)]
+struct Opened {
+    evaluators: HashMap<(usize, usize), Arc<dyn Evaluator>>,
+    /// Those of the fast backend once more: plans for other sizes share their weights.
+    plans: Vec<Arc<Plan>>,
 }
 
 impl BoardSizes {
@@ -88,11 +95,24 @@ impl BoardSizes {
     /// The evaluator for boards of `height` rows and `width` columns; opened once and kept.
     pub fn at(&self, height: usize, width: usize) -> Result<Arc<dyn Evaluator>, OpenError> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(evaluator) = opened.get(&(height, width)) {
+        if let Some(evaluator) = opened.evaluators.get(&(height, width)) {
             return Ok(evaluator.clone());
         }
-        let evaluator = self.backend.open(&self.network.at_size(height, width)?)?;
-        opened.insert((height, width), evaluator.clone());
+        let network = self.network.at_size(height, width)?;
+        let evaluator: Arc<dyn Evaluator> = match self.backend {
+            Backend::Reference | Backend::CpuBf16 => self.backend.open(&network)?,
+            Backend::Cpu => {
+                let mut plans = opened.plans.iter();
+                let donor = plans.find(|plan| plan.shares_points_with(height, width));
+                let plan = Arc::new(match donor.or(opened.plans.first()) {
+                    Some(donor) => donor.at_other_size(&network)?,
+                    None => Plan::new(&network)?,
+                });
+                opened.plans.push(plan.clone());
+                plan
+            }
+        };
+        opened.evaluators.insert((height, width), evaluator.clone());
         Ok(evaluator)
     }
 }

@@ -3,7 +3,7 @@
 //! A file is one stream of tokens separated by white space; each layer states its own sizes, and its floats follow, as
 //! decimals or as `@BIN@` and raw little-endian f32. There is no table of contents and no checksum, so everything is
 //! checked on the way: names of layers, sizes against the layers before, finite numbers, and that nothing follows the
-//! last layer. One description of the format ([`tape`]) serves reading and writing, so that a file comes back byte for
+//! last layer. One description of the format serves reading and writing, so that a file comes back byte for
 //! byte.
 //!
 //! A [`KataNetwork`] is what the file says, layer by layer. [`KataNetwork::network`] turns it into the layers that

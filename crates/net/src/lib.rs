@@ -28,6 +28,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![deny(unsafe_code)]
+
 // What a network is.
 pub mod network;
 pub mod shape;
@@ -50,6 +52,7 @@ pub mod leela;
 // Speed, and proof of it.
 pub mod bench;
 pub mod compare;
+#[allow(unsafe_code)]
 pub mod kernels;
 pub mod soak;
 pub mod training;

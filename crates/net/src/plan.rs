@@ -16,6 +16,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::backend::OpenError;
 use crate::evaluator::{EvaluateError, Evaluator, batch_of};
+use crate::kernels::tiling::Tiling;
 use crate::kernels::{Isa, Precision};
 use crate::network::Network;
 use crate::shape::IoShape;
@@ -59,10 +60,33 @@ impl Plan {
         Self::with_options(network, PlanOptions::default())
     }
 
+    /// A plan of the same network for another board size, which shares its weights where they are the same: all of
+    /// them if the tiles of both boards have the same points, as those of 9x9, 13x13 and 19x19 have.
+    pub(crate) fn at_other_size(&self, network: &Network) -> Result<Self, OpenError> {
+        Self::compiled(network, PlanOptions::default(), Some(&self.program))
+    }
+
+    /// Whether a board of this size uses the same transformed weights.
+    pub(crate) fn shares_points_with(&self, height: usize, width: usize) -> bool {
+        let other = Tiling::new(height, width);
+        match (&self.program.tiling, &other) {
+            (Some(own), Some(other)) => own.coefficients() == other.coefficients(),
+            _ => false,
+        }
+    }
+
     /// The same, with a say in how.
     pub fn with_options(network: &Network, options: PlanOptions) -> Result<Self, OpenError> {
+        Self::compiled(network, options, None)
+    }
+
+    fn compiled(
+        network: &Network,
+        options: PlanOptions,
+        donor: Option<&Program>,
+    ) -> Result<Self, OpenError> {
         network.check()?;
-        let program = Program::compile(network, options.precision)?;
+        let program = Program::compile(network, options.precision, donor)?;
         let positions_at_once = options
             .positions_at_once
             .unwrap_or(program.positions_at_once)

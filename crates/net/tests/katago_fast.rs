@@ -125,3 +125,19 @@ fn threads_that_share_an_evaluator_agree() {
         }
     });
 }
+
+#[test]
+fn boards_of_one_network_share_weights_and_stay_right() {
+    for kind in RandomKind::ALL {
+        let sizes = BoardSizes::new(
+            KataNetwork::random(kind, 2, 16, 11).network(19, 19),
+            Backend::Cpu,
+        );
+        for size in [9, 13, 8, 5, 7, 14] {
+            let network = sizes.network().at_size(size, size).unwrap();
+            let evaluator = sizes.at(size, size).unwrap();
+            let about = format!("{kind:?} {size}x{size} after others");
+            assert_agrees(&network, &*evaluator, &inputs(&network, 2, 2), &about);
+        }
+    }
+}

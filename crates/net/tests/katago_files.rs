@@ -203,3 +203,18 @@ fn a_random_network_of_every_kind_runs() {
         assert!(outputs.iter().all(|number| number.is_finite()), "{kind:?}");
     }
 }
+
+#[test]
+fn every_kind_of_layer_comes_back_from_a_compact_file() {
+    use net::compact::{Precision, read, write};
+    for kind in RandomKind::ALL {
+        let network = sample(kind).network(9, 9);
+        let bytes = write(&network, Precision::F32);
+        assert_eq!(bytes[8], 2, "the newer layers need format version 2");
+        assert_eq!(read(&bytes).unwrap(), network, "{kind:?}");
+    }
+    let old = net::bench::safety_network(1);
+    let bytes = write(&old, Precision::F32);
+    assert_eq!(bytes[8], 1, "older programs read networks without them");
+    assert_eq!(read(&bytes).unwrap(), old);
+}

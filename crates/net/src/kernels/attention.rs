@@ -134,12 +134,26 @@ impl Attend<'_> {
             + plane % BLOCK
     }
 
+    /// Consecutive planes at one point.
+    #[inline]
+    fn copy(&self, planes: &[f32], first: usize, point: usize, to: &mut [f32]) {
+        if first.is_multiple_of(BLOCK) && to.len().is_multiple_of(BLOCK) {
+            let start = self.place(first, point);
+            for (block, to) in to.chunks_exact_mut(BLOCK).enumerate() {
+                let at = start + block * self.shape.grid.block_stride;
+                to.copy_from_slice(&planes[at..at + BLOCK]);
+            }
+            return;
+        }
+        for (k, number) in to.iter_mut().enumerate() {
+            *number = planes[self.place(first + k, point)];
+        }
+    }
+
     /// One head's planes at one point, turned.
     fn turned(&self, planes: &[f32], head: usize, kv_head: usize, point: usize, to: &mut [f32]) {
         let len = self.shape.query_len;
-        for (k, number) in to.iter_mut().enumerate() {
-            *number = planes[self.place(head * len + k, point)];
-        }
+        self.copy(planes, head * len, point, to);
         let (cos, sin) = self.turns.of(kv_head, point, self.shape.area(), len);
         for k in (0..len - len % 2).step_by(2) {
             let (a, b) = (to[k], to[k + 1]);
@@ -178,10 +192,12 @@ impl Attend<'_> {
 
     fn pack_values(&mut self, kv_head: usize) {
         let (len, area) = (self.shape.value_len, self.shape.area());
+        let mut line = vec![0.0; len];
         for point in 0..area {
-            for k in 0..len {
-                let number = self.values[self.place(kv_head * len + k, point)];
-                self.space.values[(k / BLOCK * area + point) * BLOCK + k % BLOCK] = number;
+            self.copy(self.values, kv_head * len, point, &mut line);
+            for (block, part) in line.chunks(BLOCK).enumerate() {
+                let at = (block * area + point) * BLOCK;
+                self.space.values[at..at + part.len()].copy_from_slice(part);
             }
         }
     }
@@ -230,11 +246,24 @@ impl Attend<'_> {
             weights: &self.space.values,
         }
         .run(isa);
+        let len = self.shape.value_len;
+        let aligned = len.is_multiple_of(BLOCK);
         for query in 0..queries {
             let share = 1.0 / self.space.sums[query];
-            for k in 0..self.shape.value_len {
+            if aligned {
+                let start = self.place(head * len, first + query);
+                for block in 0..blocks(len) {
+                    let from = &self.space.results[block * stride + query * BLOCK..][..BLOCK];
+                    let to = start + block * self.shape.grid.block_stride;
+                    for (to, from) in self.results[to..to + BLOCK].iter_mut().zip(from) {
+                        *to = from * share;
+                    }
+                }
+                continue;
+            }
+            for k in 0..len {
                 let number = self.space.results[k / BLOCK * stride + query * BLOCK + k % BLOCK];
-                let plane = head * self.shape.value_len + k;
+                let plane = head * len + k;
                 let place = self.place(plane, first + query);
                 self.results[place] = number * share;
             }

@@ -21,11 +21,11 @@ pub(crate) struct Conv3 {
     panels: Vec<Panel>,
     /// Weights of one point.
     point_len: usize,
-    weights: Buffer,
+    weights: Arc<Buffer>,
     /// Inputs and weights are bf16, two in each number.
     pub(crate) pairs: bool,
     /// One per output, padded with zeros to whole blocks.
-    pub(crate) bias: Buffer,
+    pub(crate) bias: Arc<Buffer>,
     pub(crate) in_blocks: usize,
     pub(crate) out_blocks: usize,
     uses: AtomicU32,
@@ -56,9 +56,9 @@ impl Conv3 {
             tiling,
             panels,
             point_len,
-            weights,
+            weights: Arc::new(weights),
             pairs: false,
-            bias,
+            bias: Arc::new(bias),
             in_blocks,
             out_blocks: blocks(outputs),
             uses: AtomicU32::new(0),
@@ -107,8 +107,24 @@ impl Conv3 {
         }
         self.panels = panels;
         self.point_len = point_len;
-        self.weights = weights;
+        self.weights = Arc::new(weights);
         self.pairs = true;
+    }
+
+    /// The same convolution on another board, if its tiles have the same points; the weights are shared.
+    pub(crate) fn on(&self, tiling: &Arc<Tiling>) -> Option<Self> {
+        (tiling.coefficients() == self.tiling.coefficients()).then(|| Self {
+            tiling: tiling.clone(),
+            panels: self.panels.clone(),
+            point_len: self.point_len,
+            weights: self.weights.clone(),
+            pairs: self.pairs,
+            bias: self.bias.clone(),
+            in_blocks: self.in_blocks,
+            out_blocks: self.out_blocks,
+            uses: AtomicU32::new(0),
+            settles_after: self.settles_after,
+        })
     }
 
     /// Multiplies the transformed tiles of `batch` boards with the weights, point by point.

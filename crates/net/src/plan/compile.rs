@@ -1,6 +1,5 @@
 //! From layers to steps: who writes which memory, who reads it, and what can be done in one go.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -97,7 +96,13 @@ struct Join {
 }
 
 impl Program {
-    pub(super) fn compile(network: &Network, precision: Precision) -> Result<Self, OpenError> {
+    /// `donor` is the same network for another board, in the same precision: weights are shared with it where they are
+    /// the same.
+    pub(super) fn compile(
+        network: &Network,
+        precision: Precision,
+        donor: Option<&Self>,
+    ) -> Result<Self, OpenError> {
         let (height, width) = (network.input.height, network.input.width);
         let tiling = match precision {
             Precision::Full => Tiling::new(height, width),
@@ -138,10 +143,15 @@ impl Program {
                 .iter()
                 .any(|draft| matches!(draft, Draft::Conv3 { .. }))
         });
+        let donor = donor.filter(|donor| donor.steps.len() == compiler.drafts.len());
         let mut steps: Vec<Step> = compiler
             .drafts
             .into_par_iter()
-            .map(|draft| draft.pack(tiling.as_ref()).rounded(precision))
+            .enumerate()
+            .map(|(index, draft)| {
+                let donor = donor.map(|donor| &donor.steps[index]);
+                draft.pack(tiling.as_ref(), donor).rounded(precision)
+            })
             .collect();
         join_convolutions(&mut steps);
         for (settles_after, step) in (USES_BEFORE_SETTLING..).zip(&mut steps) {
@@ -187,7 +197,7 @@ impl<'a> Compiler<'a> {
                 (Layer::Conv(conv), Some(Layer::Scale(scale))) if folds(conv) => {
                     index += 1;
                     let outputs = conv.outputs();
-                    self.conv(Cow::Owned(folded(conv, scale)), value, None, outputs)?
+                    self.conv(conv, Some(scale), value, None, outputs)?
                 }
                 _ => self.layer(layer, value, None)?,
             };
@@ -207,7 +217,7 @@ impl<'a> Compiler<'a> {
         join: Option<Join>,
     ) -> Result<Value, OpenError> {
         match layer {
-            Layer::Conv(conv) => self.conv(Cow::Borrowed(conv), input, join, conv.outputs()),
+            Layer::Conv(conv) => self.conv(conv, None, input, join, conv.outputs()),
             Layer::Dense(dense) => Ok(self.dense(dense, input, join)),
             Layer::GlobalPool(pooling) => {
                 let (from, planes) = self.in_planes(input);
@@ -242,8 +252,8 @@ impl<'a> Compiler<'a> {
                 let input = self.loaded(input);
                 let was_pinned = self.pin(input);
                 let outputs = gated.value.outputs();
-                let value = self.conv(Cow::Borrowed(&gated.value), input, None, outputs)?;
-                let gate = self.conv(Cow::Borrowed(&gated.gate), input, None, outputs)?;
+                let value = self.conv(&gated.value, None, input, None, outputs)?;
+                let gate = self.conv(&gated.gate, None, input, None, outputs)?;
                 self.unpin(input, was_pinned);
                 let ((to, _), (by, _)) = (self.in_planes(value), self.in_planes(gate));
                 self.ready(Step::Multiply { by, to });
@@ -323,11 +333,8 @@ impl<'a> Compiler<'a> {
                 let (before_last, result) = match (busy, &body[..]) {
                     (Some(0), _) => (skipped, skipped),
                     (Some(busy), [Layer::Conv(first), Layer::Conv(second)]) => {
-                        let between = self.conv(Cow::Borrowed(first), skipped, None, busy)?;
-                        (
-                            between,
-                            self.conv(Cow::Borrowed(second), between, Some(join), busy)?,
-                        )
+                        let between = self.conv(first, None, skipped, None, busy)?;
+                        (between, self.conv(second, None, between, Some(join), busy)?)
                     }
                     _ => {
                         let before_last = self.layers(first, skipped)?;
@@ -347,14 +354,16 @@ impl<'a> Compiler<'a> {
     /// they do not exist.
     fn conv(
         &mut self,
-        conv: Cow<'a, Conv>,
+        conv: &'a Conv,
+        scale: Option<&'a Scale>,
         input: Value,
         join: Option<Join>,
         outputs: usize,
     ) -> Result<Value, OpenError> {
         let (from, _) = self.in_planes(input);
         let all_outputs = conv.outputs();
-        let (skip, act) = self.joined(conv.activation, join);
+        let own = scale.map_or(conv.activation, |scale| scale.activation);
+        let (skip, act) = self.joined(own, join);
         let in_place = join
             .filter(|join| join.last_use && conv.kernel == 3)
             .and(skip);
@@ -368,6 +377,7 @@ impl<'a> Compiler<'a> {
             }
             3 => self.drafts.push(Draft::Conv3 {
                 conv,
+                scale,
                 outputs,
                 from,
                 to,
@@ -376,6 +386,7 @@ impl<'a> Compiler<'a> {
             }),
             1 => self.drafts.push(Draft::Conv1 {
                 conv,
+                scale,
                 from,
                 to,
                 skip,
@@ -383,6 +394,7 @@ impl<'a> Compiler<'a> {
             }),
             _ => self.drafts.push(Draft::ConvWide {
                 conv,
+                scale,
                 from,
                 to,
                 skip,
@@ -445,7 +457,7 @@ impl<'a> Compiler<'a> {
         let mut places = [0; 3];
         let convs = [&attention.query, &attention.key, &attention.value];
         for (place, conv) in places.iter_mut().zip(convs) {
-            let planes = self.conv(Cow::Borrowed(conv), input, None, conv.outputs())?;
+            let planes = self.conv(conv, None, input, None, conv.outputs())?;
             *place = self.in_planes(planes).0;
         }
         self.unpin(input, was_pinned);
@@ -624,32 +636,6 @@ impl<'a> Compiler<'a> {
 /// Whether a scale after the convolution can become part of it.
 fn folds(conv: &Conv) -> bool {
     conv.activation == Activation::Identity
-}
-
-/// A convolution with the scale, bias and activation that follow it.
-fn folded(conv: &Conv, scale: &Scale) -> Conv {
-    let mut weights = conv.weights.to_vec();
-    let mut start = 0;
-    let rows = conv.groups.iter().flat_map(|group| {
-        let len = group.inputs * conv.kernel * conv.kernel;
-        std::iter::repeat_n(len, group.outputs)
-    });
-    for (len, &scale) in rows.zip(&scale.scale) {
-        for weight in &mut weights[start..start + len] {
-            *weight *= scale;
-        }
-        start += len;
-    }
-    let bias = conv.bias.iter().zip(scale.scale.iter().zip(&scale.bias));
-    Conv {
-        kernel: conv.kernel,
-        groups: conv.groups.clone(),
-        weights: weights.into(),
-        bias: bias
-            .map(|(own, (scale, bias))| own * scale + bias)
-            .collect(),
-        activation: scale.activation,
-    }
 }
 
 /// Pairs of planes that the first `outputs` outputs of a convolution multiply.

@@ -12,7 +12,7 @@ use crate::kernels::tiling::Tiling;
 use crate::kernels::weights::{kernel_of, panels_of};
 use crate::kernels::winograd::Conv3;
 use crate::kernels::{BLOCK, blocks};
-use crate::network::{Conv, Dense, Output};
+use crate::network::{Conv, Dense, Output, Scale};
 
 /// A step whose weights are not packed yet, so that all can be packed in parallel.
 pub(super) enum Draft<'a> {
@@ -20,7 +20,9 @@ pub(super) enum Draft<'a> {
         to: usize,
     },
     Conv3 {
-        conv: Cow<'a, Conv>,
+        conv: &'a Conv,
+        /// Follows it and becomes part of it.
+        scale: Option<&'a Scale>,
         /// How many of its outputs are computed.
         outputs: usize,
         from: usize,
@@ -29,7 +31,9 @@ pub(super) enum Draft<'a> {
         act: Act,
     },
     Conv1 {
-        conv: Cow<'a, Conv>,
+        conv: &'a Conv,
+        /// Follows it and becomes part of it.
+        scale: Option<&'a Scale>,
         from: usize,
         to: usize,
         skip: Option<usize>,
@@ -44,7 +48,9 @@ pub(super) enum Draft<'a> {
     /// Ready as it is.
     Ready(Step),
     ConvWide {
-        conv: Cow<'a, Conv>,
+        conv: &'a Conv,
+        /// Follows it and becomes part of it.
+        scale: Option<&'a Scale>,
         from: usize,
         to: usize,
         skip: Option<usize>,
@@ -85,38 +91,49 @@ pub(super) struct Matrix {
 }
 
 impl Draft<'_> {
-    pub(super) fn pack(self, tiling: Option<&Arc<Tiling>>) -> Step {
+    /// `donor` is the same step of a plan for another board, whose weights are shared where they are the same.
+    pub(super) fn pack(self, tiling: Option<&Arc<Tiling>>, donor: Option<&Step>) -> Step {
         match self {
             Self::LoadPlanes { to } => Step::LoadPlanes { to },
             Self::Conv3 {
                 conv,
+                scale,
                 outputs,
                 from,
                 to,
                 skip,
                 act,
-            } => Step::Conv3 {
-                conv: Conv3::new(
-                    tiling.expect("kept when a convolution needs it").clone(),
-                    &conv,
-                    outputs,
-                ),
-                from,
-                to,
-                skip,
-                act,
-                prepared: false,
-                next_blocks: None,
-                transient: false,
-            },
+            } => {
+                let tiling = tiling.expect("kept when a convolution needs it");
+                let shared = match donor {
+                    Some(Step::Conv3 { conv, .. }) => conv.on(tiling),
+                    _ => None,
+                };
+                Step::Conv3 {
+                    conv: shared.unwrap_or_else(|| {
+                        Conv3::new(tiling.clone(), &folded(conv, scale), outputs)
+                    }),
+                    from,
+                    to,
+                    skip,
+                    act,
+                    prepared: false,
+                    next_blocks: None,
+                    transient: false,
+                }
+            }
             Self::Conv1 {
                 conv,
+                scale,
                 from,
                 to,
                 skip,
                 act,
             } => Step::Conv1 {
-                matrix: Matrix::of_conv(&conv),
+                matrix: match donor {
+                    Some(Step::Conv1 { matrix, .. }) => matrix.clone(),
+                    _ => Arc::new(Matrix::of_conv(&folded(conv, scale))),
+                },
                 from,
                 to,
                 skip,
@@ -136,6 +153,7 @@ impl Draft<'_> {
             Self::Ready(step) => step,
             Self::ConvWide {
                 conv,
+                scale,
                 from,
                 to,
                 skip,
@@ -143,7 +161,10 @@ impl Draft<'_> {
             } => Step::ConvWide {
                 kernel: conv.kernel,
                 in_blocks: blocks(conv.inputs()),
-                matrix: Matrix::of_wide(&conv),
+                matrix: match donor {
+                    Some(Step::ConvWide { matrix, .. }) => matrix.clone(),
+                    _ => Arc::new(Matrix::of_wide(&folded(conv, scale))),
+                },
                 from,
                 to,
                 skip,
@@ -163,7 +184,10 @@ impl Draft<'_> {
                 skip,
                 act,
             } => Step::Dense {
-                matrix: Matrix::of_dense(dense, order),
+                matrix: match (donor, order) {
+                    (Some(Step::Dense { matrix, .. }), InputOrder::AsWritten) => matrix.clone(),
+                    _ => Arc::new(Matrix::of_dense(dense, order)),
+                },
                 from,
                 to,
                 skip,
@@ -180,6 +204,35 @@ impl Draft<'_> {
             },
         }
     }
+}
+
+/// A convolution with the scale, bias and activation that follow it.
+fn folded<'a>(conv: &'a Conv, scale: Option<&Scale>) -> Cow<'a, Conv> {
+    let Some(scale) = scale else {
+        return Cow::Borrowed(conv);
+    };
+    let mut weights = conv.weights.to_vec();
+    let mut start = 0;
+    let rows = conv.groups.iter().flat_map(|group| {
+        let len = group.inputs * conv.kernel * conv.kernel;
+        std::iter::repeat_n(len, group.outputs)
+    });
+    for (len, &scale) in rows.zip(&scale.scale) {
+        for weight in &mut weights[start..start + len] {
+            *weight *= scale;
+        }
+        start += len;
+    }
+    let bias = conv.bias.iter().zip(scale.scale.iter().zip(&scale.bias));
+    Cow::Owned(Conv {
+        kernel: conv.kernel,
+        groups: conv.groups.clone(),
+        weights: weights.into(),
+        bias: bias
+            .map(|(own, (scale, bias))| own * scale + bias)
+            .collect(),
+        activation: scale.activation,
+    })
 }
 
 impl Matrix {

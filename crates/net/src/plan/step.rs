@@ -1,5 +1,7 @@
 //! The steps of a program, and which of them go together.
 
+use std::sync::Arc;
+
 use super::pack::{Affine, Matrix};
 use crate::kernels::Precision;
 use crate::kernels::activation::Act;
@@ -29,7 +31,7 @@ pub(super) enum Step {
     },
     /// A 1x1 convolution.
     Conv1 {
-        matrix: Matrix,
+        matrix: Arc<Matrix>,
         from: usize,
         to: usize,
         skip: Option<usize>,
@@ -53,7 +55,7 @@ pub(super) enum Step {
     Globals { start: usize, len: usize, to: usize },
     /// A convolution of another size than 1x1 and 3x3.
     ConvWide {
-        matrix: Matrix,
+        matrix: Arc<Matrix>,
         kernel: usize,
         in_blocks: usize,
         from: usize,
@@ -113,7 +115,7 @@ pub(super) enum Step {
     },
     /// A dense layer.
     Dense {
-        matrix: Matrix,
+        matrix: Arc<Matrix>,
         from: usize,
         to: usize,
         skip: Option<usize>,
