@@ -134,6 +134,11 @@ impl LoadedNetwork {
         }
     }
 
+    /// The network inside the program for a board, whatever files there are.
+    pub fn shipped(size: BoardSize) -> LoadedNetwork {
+        shipped::for_size(size)
+    }
+
     /// Loads a file: Leela Zero's, KataGo's or our own compact one.
     pub fn load(file: &Path) -> Result<LoadedNetwork, NetworkError> {
         match NetworkFile::load(file)?.content {

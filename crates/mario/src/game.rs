@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::board::Board;
+use crate::cell::Color;
 use crate::level::console_level;
 use crate::pill::{Pill, PillList, Placement};
 use crate::place::Outcome;
@@ -118,6 +119,13 @@ impl Game {
     /// How the game ended, if it has.
     pub fn ending(&self) -> Option<Ending> {
         self.ending
+    }
+
+    /// Lets halves fall in that the other side sent (see [`crate::versus`]). They may clear runs, and may end the game.
+    pub fn receive(&mut self, pieces: &[(u8, Color)]) -> Outcome {
+        let outcome = self.board.drop_garbage(pieces);
+        self.ending = self.find_ending();
+        outcome
     }
 
     /// Places the current pill.

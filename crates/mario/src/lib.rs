@@ -28,6 +28,10 @@ mod place;
 pub mod reach;
 pub mod speed;
 
+pub mod points;
+
+pub mod versus;
+
 mod game;
 
 // Games as text, as pictures, as examples, and between programs.

@@ -151,6 +151,24 @@ impl Tree {
         id
     }
 
+    /// Makes a node the main continuation of its parent.
+    pub fn make_first(&mut self, node: NodeId) {
+        if let Some(parent) = self.parent(node) {
+            let children = &mut self.nodes[parent.0].children;
+            if let Some(at) = children.iter().position(|&child| child == node) {
+                children[..=at].rotate_right(1);
+            }
+        }
+    }
+
+    /// Cuts a node and what follows off: no walk from the root meets it, and it is not written. Other nodes keep their
+    /// numbers. The root stays.
+    pub fn detach(&mut self, node: NodeId) {
+        if let Some(parent) = self.nodes[node.0].parent.take() {
+            self.nodes[parent.0].children.retain(|&child| child != node);
+        }
+    }
+
     /// The properties of a node, in the order of the file.
     pub fn properties(&self, node: NodeId) -> &[Property] {
         &self.nodes[node.0].properties

@@ -13,6 +13,7 @@ mod matches;
 mod net;
 mod selfplay;
 mod sgf;
+mod studio;
 mod terminal;
 mod train;
 mod tsumego;
@@ -37,6 +38,7 @@ pub struct Program {
 
 #[derive(Subcommand)]
 enum Command {
+    Studio(studio::Args),
     Gtp(gtp::Args),
     Analyze(analyze::Args),
     Bench(bench::Args),
@@ -68,6 +70,7 @@ impl Program {
                 Self::command().print_long_help()?;
                 Ok(ExitCode::SUCCESS)
             }
+            Some(Command::Studio(args)) => studio::run(args),
             Some(Command::Gtp(args)) => gtp::run(args),
             Some(Command::Analyze(args)) => analyze::run(args),
             Some(Command::Bench(args)) => bench::run(args),

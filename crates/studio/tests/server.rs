@@ -1,0 +1,514 @@
+//! The server without a browser: what it refuses, what it shares, what it forgets.
+
+mod support;
+
+use std::{net::TcpStream, time::Duration};
+
+use serde_json::{Value, json};
+use support::{Stage, socket_request};
+use tungstenite::Message;
+
+fn new_game(client: &mut support::Client, fields: Value) -> String {
+    client.ok("go.new", fields)["doc"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+fn see(client: &mut support::Client, doc: &str) -> Value {
+    client.ok("see", json!({ "doc": doc, "visible": true }));
+    let doc = doc.to_owned();
+    client.wait("the document", move |event| {
+        event["on"] == "doc" && event["doc"] == doc.as_str()
+    })
+}
+
+#[test]
+fn nobody_else_gets_in() {
+    let stage = Stage::new();
+    let host = format!("Host: 127.0.0.1:{}", stage.port);
+    let own = format!("Origin: http://127.0.0.1:{}", stage.port);
+    let status = |head: &str| stage.ask(head, b"").0;
+    assert_eq!(status(&format!("GET / HTTP/1.1\r\n{host}")), 200);
+    assert_eq!(status("GET / HTTP/1.1\r\nHost: evil.example"), 421);
+    assert_eq!(
+        status(&format!(
+            "GET / HTTP/1.1\r\nHost: evil.example:{}",
+            stage.port
+        )),
+        421
+    );
+    assert_eq!(status(&format!("GET /api/nets HTTP/1.1\r\n{host}")), 401);
+    assert_eq!(
+        status(&format!(
+            "GET /api/nets HTTP/1.1\r\n{host}\r\nAuthorization: Bearer 00"
+        )),
+        401
+    );
+    assert_eq!(
+        status(&format!("OPTIONS /api/docs HTTP/1.1\r\n{host}\r\n{own}")),
+        405
+    );
+    let key = format!("Authorization: Bearer {}", stage.key);
+    assert_eq!(
+        status(&format!(
+            "POST /api/docs HTTP/1.1\r\n{host}\r\n{key}\r\nOrigin: http://evil.example"
+        )),
+        403
+    );
+    assert_eq!(
+        status(&format!(
+            "POST /api/docs HTTP/1.1\r\n{host}\r\n{key}\r\nOrigin: null"
+        )),
+        403
+    );
+    assert_eq!(
+        status(&format!("POST /api/docs HTTP/1.1\r\n{host}\r\n{key}")),
+        403
+    );
+    assert_eq!(
+        status(&format!(
+            "GET /api/nets HTTP/1.1\r\n{host}\r\n{key}\r\nSec-Fetch-Site: cross-site"
+        )),
+        403
+    );
+    assert_eq!(
+        status(&format!("GET /assets/../Cargo.toml HTTP/1.1\r\n{host}")),
+        404
+    );
+    assert_eq!(
+        status(&format!("GET /assets/%2e%2e/Cargo.toml HTTP/1.1\r\n{host}")),
+        404
+    );
+    let long = "x".repeat(20_000);
+    assert_eq!(
+        status(&format!("GET / HTTP/1.1\r\n{host}\r\nX-Long: {long}")),
+        431
+    );
+    for origin in ["http://evil.example", "null", "https://127.0.0.1:1"] {
+        let stream = TcpStream::connect(("127.0.0.1", stage.port)).unwrap();
+        let opened = tungstenite::client(socket_request(stage.port, origin), stream);
+        assert!(opened.is_err(), "a page of {origin} opened the socket");
+    }
+    let (_, headers, _) = stage.ask(&format!("GET / HTTP/1.1\r\n{host}"), b"");
+    let headers = headers.to_ascii_lowercase();
+    for wanted in [
+        "content-security-policy: default-src 'none'",
+        "nosniff",
+        "referrer-policy: no-referrer",
+        "same-origin",
+        "frame-ancestors 'none'",
+    ] {
+        assert!(headers.contains(wanted), "{wanted} is missing in {headers}");
+    }
+    assert!(!headers.contains("access-control"));
+}
+
+#[test]
+fn a_socket_must_say_hello_with_the_key_first() {
+    let stage = Stage::new();
+    let mut wrong = stage.silent_client();
+    let answer = wrong.ask("hello", json!({ "key": "00", "protocol": 1 }));
+    assert_eq!(answer["err"]["code"], "key");
+    assert_eq!(wrong.closed(), Some(1008));
+    let mut other = stage.silent_client();
+    assert_eq!(other.ask("docs", json!({}))["err"]["code"], "hello");
+    let mut old = stage.silent_client();
+    assert_eq!(
+        old.ask("hello", json!({ "key": stage.key, "protocol": 0 }))["err"]["code"],
+        "protocol"
+    );
+}
+
+#[test]
+fn whatever_is_asked_is_answered_and_changes_nothing_if_it_is_nonsense() {
+    let stage = Stage::new();
+    let mut client = stage.client();
+    let doc = new_game(&mut client, json!({ "size": 9, "you": "both" }));
+    let before = see(&mut client, &doc);
+    for verb in [
+        "go.new",
+        "go.play",
+        "go.goto",
+        "go.edit",
+        "go.table",
+        "go.undo",
+        "go.delete",
+        "go.promote",
+        "think.start",
+        "review.start",
+        "review.guess",
+        "read",
+        "why",
+        "problem.check",
+        "problem.solve",
+        "problem.reply",
+        "problem.proof",
+        "bottle.new",
+        "bottle.locked",
+        "bottle.think",
+        "run.watch",
+        "run.net",
+        "run.game",
+        "run.start",
+        "net.look",
+        "net.film",
+        "net.komi",
+        "job.cancel",
+        "nonsense",
+        "go.nonsense",
+        "",
+    ] {
+        for fields in [
+            json!({}),
+            json!({ "doc": "nosuchdoc", "run": "r0", "net": "x" }),
+            json!({ "doc": doc, "size": 1e9, "at": "Z99", "node": -1, "visits": 0, "level": 99, "side": 7, "stones": 3, "playouts": -1 }),
+            json!({ "doc": [[[[]]]], "size": "nine", "frames": {}, "set": 1, "you": "nobody", "name": "../../etc", "game": "go" }),
+            json!({ "doc": doc, "size": 9, "node": 4_000_000_000_u64, "at": "", "what": "", "visits": 0, "every_ms": 0, "most": 0, "line": 99, "network": "../x", "komi": 1e30, "handicap": 99 }),
+        ] {
+            let answer = client.ask(verb, fields.clone());
+            let is_harmless = [
+                "go.edit",
+                "go.promote",
+                "go.table",
+                "go.undo",
+                "job.cancel",
+                "run.watch",
+            ]
+            .contains(&verb);
+            assert!(
+                answer.get("err").is_some() || is_harmless,
+                "{verb} {fields}: {answer}"
+            );
+        }
+    }
+    let again = client.ok("go.edit", json!({ "doc": doc, "comment": "still here" }));
+    assert_eq!(again, json!({}));
+    let after = client.wait("the document", |event| {
+        event["on"] == "doc" && event["comment"] == "still here"
+    });
+    assert_eq!(after["stones"], before["stones"]);
+    client
+        .socket
+        .send(Message::text("[".repeat(100_000)))
+        .unwrap();
+    assert_eq!(client.read()["err"]["code"], "syntax");
+}
+
+#[test]
+fn a_message_of_more_than_a_mebibyte_ends_the_connection() {
+    let stage = Stage::new();
+    let mut client = stage.client();
+    let _ = client.socket.send(Message::text("x".repeat((1 << 20) + 1)));
+    client.closed();
+    assert!(stage.client().ok("docs", json!({}))["docs"].is_array());
+}
+
+#[test]
+fn files_are_opened_or_refused_with_their_place() {
+    let stage = Stage::new();
+    let (status, opened) = stage.own("POST", "/api/docs", b"(;SZ[9]PB[a]PW[b];B[ee];W[cc])");
+    assert_eq!(
+        (status, &opened["docs"][0]["title"]),
+        (200, &json!("a – b"))
+    );
+    assert_eq!(opened["docs"][0]["moves"], 2);
+    let (status, refused) = stage.own("POST", "/api/docs", b"(;SZ[9];B[ee];W[zz])");
+    assert_eq!(status, 400);
+    assert!(
+        refused["err"]["say"]
+            .as_str()
+            .unwrap()
+            .contains("game 1, node 3, property W"),
+        "{refused}"
+    );
+    let (status, refused) = stage.own("POST", "/api/docs", b"\x89PNG");
+    assert_eq!((status, &refused["err"]["code"]), (400, &json!("no-game")));
+    let (status, refused) = stage.own("POST", "/api/docs", &vec![b' '; (4 << 20) + 1]);
+    assert_eq!((status, &refused["err"]["code"]), (413, &json!("large")));
+    let (status, refused) = stage.own("POST", "/api/nets?name=a.net", b"no network at all");
+    assert_eq!(status, 404, "{refused}");
+    let left: Vec<_> = std::fs::read_dir(stage.folder.path().join("cache"))
+        .unwrap()
+        .collect();
+    assert!(left.is_empty(), "nothing half-written stays: {left:?}");
+    let doc = opened["docs"][0]["doc"].as_str().unwrap();
+    let (status, text) = stage.own("GET", &format!("/api/docs/{doc}.sgf"), b"");
+    assert_eq!(status, 200);
+    assert!(text.as_str().unwrap().contains("CA[UTF-8]"), "{text}");
+    assert_eq!(stage.own("GET", "/api/docs/nosuchdoc.sgf", b"").0, 404);
+}
+
+#[test]
+fn two_tabs_see_one_game_and_the_slower_move_is_stale() {
+    let stage = Stage::new();
+    let (mut a, mut b) = (stage.client(), stage.client());
+    let doc = new_game(&mut a, json!({ "size": 9, "you": "both" }));
+    let rev = see(&mut a, &doc)["rev"].clone();
+    see(&mut b, &doc);
+    a.ok("go.play", json!({ "doc": doc, "rev": rev, "at": "E5" }));
+    let seen = b.wait("the move", |event| {
+        event["on"] == "doc" && event["last"] == "E5"
+    });
+    assert_eq!(seen["turn"], "white");
+    assert_eq!(
+        b.refused("go.play", json!({ "doc": doc, "rev": rev, "at": "C3" })),
+        "stale"
+    );
+}
+
+#[test]
+fn the_engine_answers_and_can_be_interrupted_at_any_time() {
+    let stage = Stage::new();
+    let mut client = stage.client();
+    let doc = new_game(
+        &mut client,
+        json!({ "size": 9, "you": "black", "level": { "visits": 1_000_000 } }),
+    );
+    see(&mut client, &doc);
+    client.ok("go.play", json!({ "doc": doc, "at": "E5" }));
+    client.wait("thinking", |event| {
+        event["on"] == "engine" && event["state"] == "thinking"
+    });
+    client.ok("go.undo", json!({ "doc": doc }));
+    client.wait("idle", |event| {
+        event["on"] == "engine" && event["state"] == "idle"
+    });
+    let empty = see_again(&mut client, &doc);
+    assert!(!empty["stones"].as_str().unwrap().contains('X'), "{empty}");
+    client.ok("go.table", json!({ "doc": doc, "level": { "visits": 10 } }));
+    client.ok("go.play", json!({ "doc": doc, "at": "E5" }));
+    let answered = client.wait("the answer", |event| {
+        event["on"] == "doc" && event["move_number"] == 2
+    });
+    assert_eq!(answered["turn"], "black");
+    assert_eq!(answered["stones"].as_str().unwrap().matches('O').count(), 1);
+}
+
+fn see_again(client: &mut support::Client, doc: &str) -> Value {
+    client.events.clear();
+    client.ok("see", json!({ "doc": null }));
+    see(client, doc)
+}
+
+#[test]
+fn analysis_belongs_to_one_tab_and_ends_with_it() {
+    let stage = Stage::new();
+    let mut a = stage.client();
+    let doc = new_game(&mut a, json!({ "size": 9, "you": "both" }));
+    see(&mut a, &doc);
+    a.ok("think.start", json!({ "doc": doc, "every_ms": 50 }));
+    let first = a.wait("analysis", |event| {
+        event["on"] == "think" && event["visits"].as_u64() > Some(5)
+    });
+    let best = &first["moves"][0];
+    assert_eq!((&best["order"], &best["loss"]), (&json!(0), &json!(0.0)));
+    let mut b = stage.client();
+    see(&mut b, &doc);
+    b.ok("think.start", json!({ "doc": doc }));
+    let number = b.tab;
+    a.wait("that another tab thinks", move |event| {
+        event["on"] == "engine" && event["tab"] == json!(number)
+    });
+    drop(b);
+    let start = std::time::Instant::now();
+    while stage.own("GET", "/api/hello", b"").1["engine"] != "idle" {
+        assert!(
+            start.elapsed() < support::PATIENCE,
+            "still thinking for nobody"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(
+        a.refused(
+            "think.start",
+            json!({ "doc": doc, "only": ["A1"], "avoid": ["B1"], "every_ms": 5 })
+        ),
+        "range"
+    );
+}
+
+#[test]
+fn a_review_judges_every_position_and_its_file_needs_no_new_search() {
+    let stage = Stage::new();
+    let mut client = stage.client();
+    let record = b"(;SZ[9]KM[7.5];B[ee];W[aa];B[ge];W[ba];B[ce])";
+    let doc = stage.own("POST", "/api/docs", record).1["docs"][0]["doc"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    see(&mut client, &doc);
+    client.ok("review.start", json!({ "doc": doc, "visits": 20 }));
+    client.wait("the end of the review", |event| {
+        event["on"] == "review" && event["state"] == "done"
+    });
+    let graph = see_graph(&mut client, &doc);
+    let points = graph["points"].as_array().unwrap();
+    assert_eq!(points.len(), 6);
+    assert!(
+        points
+            .iter()
+            .all(|point| point["winrate_black"].is_f64() && point["visits"].as_u64() >= Some(20))
+    );
+    let (_, text) = stage.own("GET", &format!("/api/docs/{doc}.sgf?with=analysis"), b"");
+    let text = text.as_str().unwrap().to_owned();
+    for wanted in ["CA[UTF-8]", "SBKV[", "C[Black"] {
+        assert!(text.contains(wanted), "{wanted} is missing in {text}");
+    }
+    let again = stage.own("POST", "/api/docs", text.as_bytes()).1["docs"][0]["doc"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let opened = see_graph(&mut client, &again);
+    assert_eq!(
+        opened["mistakes"],
+        graph["mistakes"]
+            .as_array()
+            .map(|list| renumber(list, &opened))
+            .unwrap()
+    );
+    let (status, svg) = stage.own("GET", &format!("/api/docs/{doc}.svg"), b"");
+    assert!(status == 200 && svg.as_str().unwrap().contains("<svg"));
+}
+
+fn see_graph(client: &mut support::Client, doc: &str) -> Value {
+    client.events.clear();
+    client.ok("see", json!({ "doc": null }));
+    client.ok("see", json!({ "doc": doc }));
+    let doc = doc.to_owned();
+    client.wait("the graph", move |event| {
+        event["on"] == "graph" && event["doc"] == doc.as_str()
+    })
+}
+
+/// Nodes of the annotated file have other numbers: the same mistakes by move number.
+fn renumber(list: &[Value], opened: &Value) -> Value {
+    let node = |number: &Value| {
+        let points = opened["points"].as_array().unwrap();
+        points
+            .iter()
+            .find(|point| point["number"] == *number)
+            .unwrap()["node"]
+            .clone()
+    };
+    let renumbered = list.iter().cloned().map(|mut mistake| {
+        mistake["node"] = node(&mistake["number"]);
+        mistake["loss"] = opened["mistakes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|other| other["number"] == mistake["number"])
+            .map_or(Value::Null, |other| other["loss"].clone());
+        mistake
+    });
+    renumbered.collect::<Vec<_>>().into()
+}
+
+#[test]
+fn documents_survive_the_program() {
+    let stage = Stage::new();
+    let mut client = stage.client();
+    let doc = new_game(&mut client, json!({ "size": 9, "you": "both" }));
+    client.ok("go.play", json!({ "doc": doc, "at": "E5" }));
+    drop(client);
+    let stage = Stage::at(stage.stop(), 0);
+    let mut client = stage.client();
+    let state = see(&mut client, &doc);
+    assert_eq!(
+        (&state["last"], &state["table"]["you"]),
+        (&json!("E5"), &json!("both"))
+    );
+}
+
+#[test]
+fn a_slow_tab_skips_pictures_and_sixty_four_tabs_are_enough() {
+    let stage = Stage::new();
+    let mut clients: Vec<_> = (0..64).map(|_| stage.client()).collect();
+    let stream = TcpStream::connect(("127.0.0.1", stage.port)).unwrap();
+    let refused = tungstenite::client(socket_request(stage.port, &stage.address()), stream);
+    assert!(refused.is_err(), "the 65th was let in");
+    let doc = new_game(&mut clients[0], json!({ "size": 9, "you": "both" }));
+    for client in &mut clients {
+        client.ok("see", json!({ "doc": doc }));
+    }
+    clients[0].ok("think.start", json!({ "doc": doc, "every_ms": 50 }));
+    // Nobody reads but the first: the others keep one picture each, whatever the search does.
+    for _ in 0..5 {
+        clients[0].wait("analysis", |event| event["on"] == "think");
+    }
+    clients[0].ok("think.stop", json!({}));
+    assert_eq!(
+        clients[63].ok("docs", json!({}))["docs"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn a_problem_is_solved_and_its_loser_answered() {
+    let stage = Stage::new();
+    let mut client = stage.client();
+    let record = b"(;SZ[7]AB[ae][be][ce][de][ee][ef][eg]AW[af][bf][cf][df][dg]MA[af]PL[B])";
+    let (_, opened) = stage.own("POST", "/api/docs", record);
+    assert_eq!(opened["docs"][0]["kind"], "problem");
+    let doc = opened["docs"][0]["doc"].as_str().unwrap().to_owned();
+    see(&mut client, &doc);
+    let solved = client.ok("problem.solve", json!({ "doc": doc, "seconds": 10 }));
+    assert_eq!(
+        (&solved["attacked"]["verdict"], &solved["attacked"]["move"]),
+        (&json!("dies"), &json!("B1"))
+    );
+    assert_eq!(
+        (&solved["defended"]["verdict"], &solved["defended"]["move"]),
+        (&json!("lives"), &json!("B1"))
+    );
+    assert_eq!(solved["attacked"]["checked"], true);
+    client.ok("go.play", json!({ "doc": doc, "at": "A1" }));
+    let refuted = client.ok("problem.reply", json!({ "doc": doc }));
+    assert_eq!(
+        (&refuted["winner"], &refuted["reply"]),
+        (&json!("defender"), &json!("B1"))
+    );
+}
+
+#[test]
+fn readings_are_certain_or_say_that_they_are_not() {
+    let stage = Stage::new();
+    let mut client = stage.client();
+    let record = b"(;SZ[9]AB[cc]AW[bc][cb][cd]PL[W])";
+    let doc = stage.own("POST", "/api/docs", record).1["docs"][0]["doc"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let ladders = client.ok("read", json!({ "doc": doc, "what": "ladders" }));
+    let prey = ladders["ladders"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["prey"] == "C7")
+        .unwrap()
+        .clone();
+    assert!(
+        ["captured", "escapes"].contains(&prey["verdict"].as_str().unwrap()),
+        "{prey}"
+    );
+    let safety = client.ok("read", json!({ "doc": doc, "what": "safety" }));
+    for group in safety["groups"].as_array().unwrap() {
+        assert!(
+            ["proved", "read", "guessed", "open"].contains(&group["certainty"].as_str().unwrap()),
+            "{group}"
+        );
+    }
+    let policy = client.ok("read", json!({ "doc": doc, "what": "policy" }));
+    let sum: f64 = policy["points"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|point| point[1].as_f64().unwrap())
+        .sum();
+    assert!(sum > 0.5 && sum <= 1.001, "{sum}");
+    let why = client.ok("why", json!({ "doc": doc, "at": "C7" }));
+    assert!(!why["witnesses"].as_array().unwrap().is_empty(), "{why}");
+}
