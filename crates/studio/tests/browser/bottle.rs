@@ -68,6 +68,7 @@ pub fn keys(scene: &Scene<'_>) {
 pub fn watch(scene: &Scene<'_>) {
     let page = scene.browser;
     scene.open("/bottle");
+    page.until("the view", "document.querySelector('.bottleview input')");
     page.run("const f = document.querySelector('.bottleview input[max=\"24\"]'); f.value = '5'; f.dispatchEvent(new Event('change'));", json!(null));
     page.press("Watch");
     page.until(

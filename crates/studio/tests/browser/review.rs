@@ -90,9 +90,9 @@ pub fn saved(scene: &Scene<'_>) {
         json!(text),
     );
     page.until("another document", &format!("!location.pathname.endsWith('{doc}') && document.querySelectorAll('[data-mistake]').length > 0"));
-    assert_eq!(
-        page.eval("[...document.querySelectorAll('[data-mistake]')].map((r) => r.dataset.mistake)"),
-        before
+    page.until(
+        "the same mistakes",
+        &format!("JSON.stringify([...document.querySelectorAll('[data-mistake]')].map((r) => r.dataset.mistake)) === JSON.stringify({before})"),
     );
     page.until("the graph", "document.querySelector('.graph .curve')");
     assert_eq!(
@@ -141,21 +141,13 @@ pub fn quiz(scene: &Scene<'_>) {
         "praise",
         "document.querySelector('section[aria-label=Quiz] .right')",
     );
-    for _ in 1..mistakes.len() {
+    for mistake in &mistakes[1..] {
         page.press("Next");
-        page.until("the next question", "document.querySelector('section[aria-label=Quiz]').textContent.includes('Find a better move')");
-        let at = page.text(".where");
-        let number: u64 = at.split('/').next().unwrap().parse::<u64>().unwrap() + 1;
-        let _ = page.until(
-            "the board follows",
-            "document.querySelectorAll('[data-point]').length === 81",
+        let before = mistake["number"].as_u64().unwrap() - 1;
+        page.until(
+            "the next question",
+            &format!("document.querySelector('section[aria-label=Quiz]').textContent.includes('Find a better move') && document.querySelector('.where').textContent.startsWith('{before}/')"),
         );
-        let Some(mistake) = mistakes
-            .iter()
-            .find(|mistake| mistake["number"] == json!(number))
-        else {
-            break;
-        };
         page.point(mistake["better"].as_str().unwrap());
         page.until(
             "praise",
