@@ -232,7 +232,7 @@ pub fn witnesses(
     if let (Some(problem), true) = (&problem, witnesses.is_empty()) {
         let limits = Limits::default()
             .with_nodes(GROUP_NODES)
-            .with_time(GROUP_TIME)
+            .with_wall_time(GROUP_TIME)
             .with_interrupt(stop.cancel_flag());
         let mut solver = Solver::new(problem, limits);
         let attacked = solver.solve(problem, Side::Attacker, Ko::ATTACKER);

@@ -214,7 +214,7 @@ fn solve(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
         &asked.doc,
         move |_, _, stop| {
             let limits = Limits::default()
-                .with_time(Duration::from_secs_f64(asked.seconds))
+                .with_wall_time(Duration::from_secs_f64(asked.seconds))
                 .with_interrupt(stop.cancel_flag());
             let mut solver = Solver::new(&problem, limits);
             let mut answer = facts(&problem);
@@ -259,10 +259,8 @@ fn ko_words(solver: &mut Solver, problem: &Problem) -> String {
     use tsumego::Status;
     match solver.status(problem, Side::Attacker) {
         Status::Safe | Status::Unsafe => "none".to_owned(),
-        Status::KoForAttacker(Some(threats)) => format!("attacker {threats}"),
-        Status::KoForDefender(Some(threats)) => format!("defender {threats}"),
-        Status::KoForAttacker(None) => "attacker".to_owned(),
-        Status::KoForDefender(None) => "defender".to_owned(),
+        Status::KoForAttacker(threats) => format!("attacker {threats}"),
+        Status::KoForDefender(threats) => format!("defender {threats}"),
         Status::Unknown => "unknown".to_owned(),
     }
 }
@@ -343,7 +341,7 @@ fn argue(problem: &Problem, now: &Game, stop: &Stop) -> Result<Argument, Failure
     };
     let side = side_of(problem, now.to_move());
     let limits = Limits::default()
-        .with_time(REPLY_TIME)
+        .with_wall_time(REPLY_TIME)
         .with_interrupt(stop.cancel_flag());
     let mut solver = Solver::new(&here, limits);
     let solution = solver.solve(&here, side, Ko::ATTACKER);
@@ -462,7 +460,7 @@ fn proof(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
         &asked.doc,
         move |_, _, stop| {
             let limits = Limits::default()
-                .with_time(REPLY_TIME)
+                .with_wall_time(REPLY_TIME)
                 .with_interrupt(stop.cancel_flag());
             let mut solver = Solver::new(&problem, limits);
             let proof = solver
