@@ -29,7 +29,6 @@ pub mod reach;
 pub mod speed;
 
 pub mod points;
-
 pub mod versus;
 
 mod game;
@@ -48,7 +47,7 @@ pub use cell::{Cell, Color, Shape};
 pub use example::Example;
 pub use game::{Ending, Game, IllegalPlacement, Rules};
 pub use pill::{Content, Pill, PillList, Placement};
-pub use place::{Outcome, PlaceError};
+pub use place::{Outcome, PlaceError, Scene};
 pub use reach::{Button, Resting, boxes, flood};
 pub use record::Record;
 pub use speed::Speed;

@@ -126,7 +126,7 @@ impl Board {
 
     /// [`Board::place`] in slow motion: the board with the pill on it, then for each round the
     /// board with its runs marked and every row of the fall. The last scene is the board at rest.
-    pub(crate) fn place_slowly(
+    pub fn place_slowly(
         &mut self,
         content: Content,
         x: u8,

@@ -166,7 +166,7 @@ impl Bottles {
         let garbage = std::mem::take(&mut bottle.garbage);
         let fell = bottle.receive(&garbage);
         if let Some(board) = fell {
-            scenes.push(mario::place::Scene { board, clearing: 0 });
+            scenes.push(mario::Scene { board, clearing: 0 });
         }
         let mut state = bottle.state();
         state["placement"] = placement_json(placement);
@@ -383,7 +383,7 @@ fn board_json(board: &Board) -> Value {
         .into()
 }
 
-fn scene_json(scene: &mario::place::Scene) -> Value {
+fn scene_json(scene: &mario::Scene) -> Value {
     let clearing: Vec<u32> = (0..128)
         .filter(|at| scene.clearing >> at & 1 == 1)
         .collect();
