@@ -210,9 +210,9 @@ impl Player for SharpRoundZero {
 /// The constants of the heuristic tree search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TreeSettings {
-    /// See [`Scores::scale`].
+    /// See `Scores::scale`.
     pub scale: f32,
-    /// See [`Scores::temperature`].
+    /// See `Scores::temperature`.
     pub temperature: f32,
     /// Weight of the priors in selection.
     pub cpuct: f64,

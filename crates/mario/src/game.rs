@@ -22,7 +22,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Self-play's rule: stalled after [`STALL_AFTER`] pills without a virus.
+    /// Self-play's rule: stalled after `STALL_AFTER` pills without a virus.
     pub const SELF_PLAY: Rules = Rules {
         stall_after: Some(STALL_AFTER),
         most_pills: None,

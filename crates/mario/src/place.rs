@@ -97,7 +97,7 @@ impl Board {
         self.settle()
     }
 
-    /// [`Board::place_reachable`] of a launched pill after its turns.
+    /// What `Board::place_reachable` does for a launched pill after its turns.
     #[inline]
     pub fn play(&mut self, pill: Pill, placement: Placement) -> Outcome {
         self.place_reachable(pill.turned(placement.turns), placement.x, placement.y)

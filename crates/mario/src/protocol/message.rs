@@ -23,7 +23,7 @@ pub(crate) const MOST_ID: usize = 40;
 /// Why a line is no message.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum MessageError {
-    /// More than [`MOST_BYTES`].
+    /// More than `MOST_BYTES`.
     #[error("a message has at most 8192 bytes, this one has {0}")]
     Long(usize),
     /// The first word is no command of the protocol.
