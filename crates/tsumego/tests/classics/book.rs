@@ -74,7 +74,7 @@ fn classic(number: usize, text: &str) -> Classic {
             .collect()
     };
     let (defenders, attackers) = (turned(defenders), turned(attackers));
-    let defender = if number % 3 == 0 {
+    let defender = if number.is_multiple_of(3) {
         Color::Black
     } else {
         Color::White
