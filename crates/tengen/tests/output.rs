@@ -75,6 +75,7 @@ const RUNS: &[(&str, &str, Prints)] = &[
         "selfplay -w go.txt --games 1 --simulations 1 --quick-simulations 1 --dir games",
         Text,
     ),
+    ("studio", "studio --help", Little),
     ("label", "label labels.log --teacher go.txt --help", Little),
     ("train go", "train go --help", Little),
     (
