@@ -155,7 +155,7 @@ impl Run {
     }
 
     fn is_running(&self) -> bool {
-        ["status.json", "games.log", "history.csv", "match.log"]
+        ["status.json", "games.log", "history.csv", "matches.log"]
             .iter()
             .any(|name| is_fresh(&self.folder.join(name)))
     }

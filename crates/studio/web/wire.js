@@ -38,8 +38,12 @@ export function on(topic, listener) {
   return () => { listeners.get(topic)?.delete(listener); };
 }
 
+/** What the engine was doing when it last said so. @type {any} */
+export let engine = { state: 'idle' };
+
 /** @param {string} topic @param {any} event */
 export function emit(topic, event) {
+  if (topic === 'engine') engine = event;
   for (const listener of listeners.get(topic) ?? []) listener(event);
 }
 
@@ -121,6 +125,7 @@ export function connect() {
       greeting = await ask('hello', { key, protocol: PROTOCOL, lang: document.documentElement.lang });
       tries = 0;
       isGreeted = true;
+      engine = greeting.engine;
       emit('greeted', greeting);
     } catch (failure) {
       if (failure.code === 'key') {

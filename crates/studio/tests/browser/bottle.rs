@@ -40,6 +40,16 @@ pub fn keys(scene: &Scene<'_>) {
     let page = scene.browser;
     scene.open("/bottle");
     page.until("a bottle", "document.querySelector('canvas.bottle')");
+    // The game that is being watched uses the same bottle: it must stand still.
+    page.until(
+        "it plays",
+        "window.tengenBottle.seats[0]?.phase === 'falling'",
+    );
+    page.run("window.tengenBottle.pause(true);", json!(null));
+    page.until(
+        "nothing is under way",
+        "window.tengenBottle.seats[0]?.phase === 'falling'",
+    );
     let compared = page.run_later(COMPARE);
     assert_eq!(compared["drift"], json!(0), "{compared}");
     assert!(compared["pills"].as_u64() > Some(1500), "{compared}");

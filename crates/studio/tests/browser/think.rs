@@ -30,6 +30,8 @@ pub fn candidates(scene: &Scene<'_>) {
         "idle",
         "document.querySelector('.light').dataset.state === 'idle'",
     );
+    // The last picture of the search may still be on its way.
+    std::thread::sleep(std::time::Duration::from_millis(300));
     let stopped = page.eval(VISITS);
     std::thread::sleep(std::time::Duration::from_millis(400));
     assert_eq!(page.eval(VISITS), stopped, "it stopped growing");

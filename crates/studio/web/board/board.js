@@ -258,7 +258,10 @@ export class Board {
         if (event.buttons === 1 && where) this.options.onPaint?.(where);
       }
     });
-    this.grid.addEventListener('pointerleave', () => { this.hovered = null; this.ghostCursor(null); this.options.onPoint?.(null); });
+    this.grid.addEventListener('pointerleave', (event) => {
+      // A finger that is lifted leaves too; its ghost stays for the second tap.
+      if (event.pointerType !== 'mouse') return;
+      this.hovered = null; this.ghostCursor(null); this.options.onPoint?.(null); });
     this.grid.addEventListener('contextmenu', (event) => {
       const where = at(event);
       if (where && this.options.onContext) { event.preventDefault(); this.options.onContext(where); }

@@ -16,7 +16,7 @@ export class Seat {
     this.bottle = new Bottle(t('Bottle of {name}', { name }));
     this.fingers = new Fingers();
     this.facts = h('dl', { class: 'bottlefacts' });
-    this.element = h('div', { class: 'seat' }, h('h2', {}, name), this.bottle.canvas, this.facts);
+    this.element = h('div', { class: 'seat' }, h('h2', { 'data-raw': '' }, name), this.bottle.canvas, this.facts);
     this.phase = 'none';
     /** @type {any} */ this.state = null;
     /** @type {any} */ this.thought = null;

@@ -6,7 +6,7 @@ import { t, n, number, percent } from '../lang.js';
 import { Board } from '../board/board.js';
 import * as overlay from '../board/overlay.js';
 import { choose, settings } from '../settings.js';
-import { ask, download, greeting, on, tell } from '../wire.js';
+import { ask, download, engine, greeting, on, tell } from '../wire.js';
 import { makeCandidates } from '../parts/candidates.js';
 import { makeGraph } from '../parts/graph.js';
 import { makeMistakes } from '../parts/mistakes.js';
@@ -61,6 +61,7 @@ class GoView {
     document.addEventListener('visibilitychange', this.onSight);
     this.onSettings = () => { if (this.doc) this.redraw(); };
     window.addEventListener('settings', this.onSettings);
+    this.drawEngine(engine);
     this.see();
   }
 
@@ -161,6 +162,7 @@ class GoView {
     if (event.doc !== this.id) return;
     const before = this.doc;
     this.doc = event;
+    if (event.node === this.wanted) this.wanted = undefined;
     if (before?.node !== event.node) { this.think = null; this.chosenLine = null; this.shown = null; this.why.moved(); }
     if (before && before.rev !== event.rev && event.last && before.node !== event.node && event.move_number > before.move_number) {
       const color = event.turn === 'black' ? t('White') : t('Black');
@@ -320,7 +322,8 @@ class GoView {
     if (node === (this.wanted ?? this.doc?.node)) return;
     // Keys may come faster than answers: the next step starts from where this one leads.
     this.wanted = node;
-    void tell('go.goto', { doc: this.id, node }).then(() => { if (this.wanted === node) this.wanted = undefined; });
+    void tell('go.goto', { doc: this.id, node });
+    setTimeout(() => { if (this.wanted === node) this.wanted = undefined; }, 1000);
   }
 
   /** @param {number} steps */
