@@ -150,6 +150,8 @@ pub(crate) struct Search<'a, B> {
     pub nodes: u64,
     /// Nodes with more moves than this begin with the near ones.
     pub all_at_once: u32,
+    /// A count of nodes to stop at, beside the limit of the caller.
+    stop_at: u64,
     pub(super) table: &'a mut Table<B>,
     limits: &'a Limits,
     clock: Clock,
@@ -173,6 +175,7 @@ impl<'a, B: Bits> Search<'a, B> {
             },
             nodes: 0,
             all_at_once: ALL_AT_ONCE,
+            stop_at: u64::MAX,
             table,
             limits,
             clock: Clock::start(),
@@ -216,11 +219,9 @@ impl<'a, B: Bits> Search<'a, B> {
         side: Side,
         nodes: u64,
     ) -> Option<Answer> {
-        let before = self.nodes;
-        // The limit is on the count of nodes, so the count starts as near to it as wanted.
-        self.nodes = self.limits.nodes.saturating_sub(nodes);
+        self.stop_at = self.nodes.saturating_add(nodes);
         let found = self.solve(position, side).ok();
-        self.nodes = before;
+        self.stop_at = u64::MAX;
         found
     }
 
@@ -358,7 +359,7 @@ impl<'a, B: Bits> Search<'a, B> {
     }
 
     fn look_at_limits(&self) -> Result<(), Stop> {
-        if self.nodes > self.limits.nodes {
+        if self.nodes > self.limits.nodes.min(self.stop_at) {
             return Err(Stop::Limit);
         }
         if self.nodes.is_multiple_of(NODES_PER_LOOK)
@@ -547,4 +548,35 @@ fn below<B>(above: Above, child: &Child<B>) -> Above {
 /// swing between two equal lines (the 1 + epsilon rule of Pawlewicz and Lew 2007).
 fn generous(rival: u32) -> u32 {
     rival.saturating_add(rival / 4 + 1).min(INFINITE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::{Ko, Problem};
+    use go::{Board, BoardSize, Point};
+
+    #[test]
+    fn a_small_budget_ends_a_search_that_has_no_other_limit() {
+        let drawing = "
+            . . . . . . . . .
+            . . . . . . . . .
+            . . . . . . . . .
+            X X X X X X X . .
+            X O O O O O X . .
+            O O . . . O X . .
+            . . . . . O X . .
+            O O . . O O X . .
+            . . . . O X X . .";
+        let board = Board::from_diagram(BoardSize::NINE, drawing).unwrap();
+        let problem = Problem::new(board, &[Point::new(1, 4)]).unwrap();
+        let field: Field<u128> = Field::new(&problem);
+        let position = field.position(&problem, Side::Attacker, Ko::NOBODY);
+        let limits = Limits::default();
+        let mut table = Table::new(1 << 20);
+        let mut search = Search::new(&field, &mut table, &limits, None);
+        assert_eq!(search.solve_within(&position, Side::Attacker, 3), None);
+        assert!(search.nodes <= 4, "{}", search.nodes);
+        assert!(search.solve(&position, Side::Attacker).is_ok());
+    }
 }
