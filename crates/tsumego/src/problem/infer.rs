@@ -98,7 +98,7 @@ pub fn infer(board: &Board, hints: &Hints, is_marked: bool) -> Result<Inferred, 
         assumptions.push(format!("the group in question is {color} at {}", target[0]));
         target
     } else {
-        if is_marked {
+        if is_marked && narrow_problem(board, &hints.target).is_none() {
             check_mark(board, &hints.target, &ways_out)?;
         }
         hints.target.clone()
@@ -119,6 +119,14 @@ pub fn infer(board: &Board, hints: &Hints, is_marked: bool) -> Result<Inferred, 
     })
 }
 
+/// The problem of a group that a wall encloses as it stands, in a zone of no more points than
+/// problems have.
+fn narrow_problem(board: &Board, target: &[Point]) -> Option<Problem> {
+    let problem = Problem::new(board.clone(), target).ok()?;
+    let room = problem.zone().iter().filter(|&&p| board.is_empty(p));
+    (room.count() <= WIDE_ZONE).then_some(problem)
+}
+
 /// The problem of a group, its outside closed where it leaks.
 fn enclosed(
     board: Board,
@@ -127,17 +135,10 @@ fn enclosed(
     ways_out: &WaysOut,
     assumptions: &mut Vec<String>,
 ) -> Result<Problem, InferError> {
-    let found = Problem::new(board.clone(), target);
-    if let Ok(problem) = &found
-        && problem
-            .zone()
-            .iter()
-            .filter(|&&p| board.is_empty(p))
-            .count()
-            <= WIDE_ZONE
-    {
-        return Ok(found?);
+    if let Some(problem) = narrow_problem(&board, target) {
+        return Ok(problem);
     }
+    let found = Problem::new(board.clone(), target);
     if board.stone_set(defender.opponent()).is_empty() {
         return Ok(found?);
     }
@@ -414,5 +415,65 @@ fn color_name(color: Color) -> &'static str {
     match color {
         Color::Black => "Black",
         Color::White => "White",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use go::BoardSize;
+
+    fn board(drawing: &str) -> Board {
+        let size = BoardSize::new(drawing.trim().lines().count()).unwrap();
+        Board::from_diagram(size, drawing).unwrap()
+    }
+
+    fn marked(board: &Board, x: usize, y: usize) -> Result<Inferred, InferError> {
+        let hints = Hints {
+            target: vec![Point::new(x, y)],
+            ..Hints::default()
+        };
+        infer(board, &hints, true)
+    }
+
+    const CORNER: &str = "
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        X X X X X . . . .
+        O O O O X . . . .
+        . . . O X . . . .
+        . . . O X . . . .";
+
+    #[test]
+    fn a_mark_on_the_side_that_surrounds_is_refused_by_name() {
+        let corner = board(CORNER);
+        assert!(marked(&corner, 0, 2).is_ok());
+        let wrong = marked(&corner, 0, 3).err().expect("Black surrounds");
+        assert!(matches!(wrong, InferError::WrongGroup { .. }), "{wrong}");
+        // Whoever names the group himself is believed.
+        let hints = Hints {
+            target: vec![Point::new(0, 3)],
+            ..Hints::default()
+        };
+        assert!(infer(&corner, &hints, false).is_ok());
+    }
+
+    #[test]
+    fn a_marked_group_in_a_narrow_zone_is_taken_as_marked() {
+        // White's wall has more room than the marked stones of Black, which have none.
+        let inside = board(
+            "
+            . . . . .
+            O O O O .
+            X X X O .
+            . O X O .
+            O . X O .",
+        );
+        let found = marked(&inside, 0, 2).expect("enclosed as it stands");
+        assert_eq!(found.problem.defender(), Color::Black);
+        assert!(found.assumptions.is_empty());
     }
 }
