@@ -32,7 +32,7 @@ pub enum Difficulty {
 }
 
 impl Difficulty {
-    /// The quarters and the last tenth of what the curated problems take to solve, in nodes.
+    /// Estimates, in nodes, of what separates easy from hard problems; not calibrated on solvers of flesh and blood.
     const LEAST_NODES: [(u64, Difficulty); 4] = [
         (20_000, Difficulty::VeryHard),
         (4_000, Difficulty::Hard),

@@ -159,13 +159,21 @@ mod tests {
         let entries = [
             "rules = japanese",
             "maxVisits=50",
+            "maxTime = 8",
             "nnCacheSizePowerOfTwo = 20",
         ]
         .map(|text| entry(text).unwrap());
         let (arguments, setup) = translate(&entries, Some("net.bin.gz".into())).unwrap();
         assert_eq!(
             arguments,
-            ["katago", "--noponder", "--weights", "net.bin.gz"]
+            [
+                "katago",
+                "--visits",
+                "50",
+                "--noponder",
+                "--weights",
+                "net.bin.gz"
+            ]
         );
         assert_eq!(setup.rules, "japanese".parse().ok());
         assert_eq!(setup.params, [("maxTime".to_owned(), "8".to_owned())]);
