@@ -66,11 +66,6 @@ impl Conv3 {
         }
     }
 
-    /// Whether the blocks of inputs come in whole pairs, as bf16 wants them.
-    pub(crate) fn fills_pairs(&self) -> bool {
-        self.in_blocks.is_multiple_of(2)
-    }
-
     /// Rounds transformed weights to bf16, and tiles from now on; sums stay f32.
     pub(crate) fn round(&mut self) {
         let mut point_len = 0;

@@ -183,12 +183,10 @@ pub(super) fn join_convolutions(steps: &mut [Step]) {
 }
 
 impl Step {
-    /// The same step with what it multiplies rounded, if it is a 3x3 convolution whose inputs fill whole pairs of
-    /// blocks. Others stay in f32: half a pair of blocks is not written, and what it holds must not be multiplied.
+    /// The same step with what it multiplies rounded, if it is a 3x3 convolution.
     pub(super) fn rounded(mut self, precision: Precision) -> Self {
         if let Self::Conv3 { conv, .. } = &mut self
             && precision == Precision::Bf16
-            && conv.fills_pairs()
         {
             conv.round();
         }
