@@ -32,7 +32,7 @@ pub enum Difficulty {
 }
 
 impl Difficulty {
-    /// Estimates, in nodes, of what separates easy from hard problems; not calibrated on solvers of flesh and blood.
+    /// The fewest nodes of each level. Estimates: they are not calibrated on any set of problems.
     const LEAST_NODES: [(u64, Difficulty); 4] = [
         (20_000, Difficulty::VeryHard),
         (4_000, Difficulty::Hard),
