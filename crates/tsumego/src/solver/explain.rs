@@ -23,11 +23,11 @@ pub enum Difficulty {
     Trivial,
     /// A few moves of reading.
     Easy,
-    /// As hard as most problems of collections.
+    /// Takes some reading.
     Medium,
-    /// Harder than three in four of them.
+    /// Takes much reading.
     Hard,
-    /// Harder than nine in ten.
+    /// Takes more reading than most solvers do.
     VeryHard,
 }
 
