@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use fleet::{BadSetting, Elo, Limits, Setting, Sprt};
 
-/// Everything that can be chosen about a run; [`SETTINGS`] says what each part does.
+/// Everything that can be chosen about a run; the table `SETTINGS` says what each part does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ZeroSettings {
