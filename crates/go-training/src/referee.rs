@@ -1,6 +1,10 @@
 //! One game between two programs, with a referee that knows the rules and trusts neither.
 
-use go::{BoardSize, Color, Game, Illegal, Komi, Move, Point, fixed_handicap};
+use std::collections::HashSet;
+
+use go::{
+    BoardSize, Color, Game, HandicapBonus, Illegal, KoRule, Komi, Move, Point, fixed_handicap,
+};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -8,6 +12,9 @@ use crate::{Program, ProgramError};
 
 /// Leela Zero and others take these settings as "no clock".
 const NO_CLOCK: &str = "time_settings 0 1 0";
+
+/// How SGF writes a game that ended without a result.
+const NO_RESULT: &str = "Void";
 
 /// What both programs are told before a game.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +27,20 @@ pub struct Rules {
     pub handicap: usize,
     /// A game this long is scored as it stands.
     pub max_moves: usize,
+    /// What happens when a position stands on the board again. Under superko whoever brings it about has lost; under
+    /// the simple ko rule the game ends without a result once the same side is to move too.
+    pub ko: KoRule,
+}
+
+impl Rules {
+    /// What the referee goes by: area, no suicide, and komi alone, without points for handicap stones.
+    fn in_full(&self) -> go::Rules {
+        go::Rules {
+            ko: self.ko,
+            handicap_bonus: HandicapBonus::Zero,
+            ..go::Rules::LEELA_ZERO
+        }
+    }
 }
 
 /// Why a game could not be played at all.
@@ -62,6 +83,8 @@ pub enum Ending {
     Illegal(String),
     /// The loser thought for longer than it was waited for.
     Time,
+    /// The same position with the same side to move, where the rules allow it: nobody has won.
+    Repetition,
 }
 
 /// A finished game.
@@ -102,6 +125,7 @@ pub fn referee(
         }
     }
 
+    let mut situations = HashSet::from([situation(&game)]);
     while !game.is_over() && game.move_number() < rules.max_moves {
         let color = game.to_move();
         let (mover, other) = match color {
@@ -125,6 +149,14 @@ pub fn referee(
             return Ok(lost_by(game, color, Ending::Illegal(answer), "Forfeit"));
         }
         other.ask(&format!("play {color} {answer}"))?;
+        if rules.ko == KoRule::Simple && !situations.insert(situation(&game)) {
+            return Ok(Played {
+                game,
+                winner: None,
+                result: NO_RESULT.to_owned(),
+                ending: Ending::Repetition,
+            });
+        }
     }
 
     let result = match scorer {
@@ -151,17 +183,29 @@ pub fn referee(
 fn start_game(program: &mut Program, rules: &Rules) -> Result<(), ProgramError> {
     program.ask(&format!("boardsize {}", rules.size.get()))?;
     program.ask("clear_board")?;
+    // Most programs know one set of rules and refuse this.
+    tell_if_known(program, &format!("kata-set-rules {}", rules.in_full()))?;
     program.ask(&format!("komi {}", rules.komi))?;
-    match program.ask(NO_CLOCK) {
-        // A program without a clock needs none.
+    // A program without a clock needs none.
+    tell_if_known(program, NO_CLOCK)
+}
+
+fn tell_if_known(program: &mut Program, command: &str) -> Result<(), ProgramError> {
+    match program.ask(command) {
         Ok(_) | Err(ProgramError::Refused { .. }) => Ok(()),
         Err(error) => Err(error),
     }
 }
 
+/// The stones and the side to move.
+fn situation(game: &Game) -> (u64, Color) {
+    (game.board().hash(), game.to_move())
+}
+
 /// The board before the first move.
 pub(crate) fn start_position(rules: &Rules) -> Result<Game, RefereeError> {
     let mut game = Game::new(rules.size, rules.komi);
+    game.set_rules(rules.in_full());
     if rules.handicap > 0 {
         if game.place_handicap(&handicap_stones(rules)?).is_err() {
             return Err(no_such_handicap(rules));
@@ -221,4 +265,89 @@ fn score_by(scorer: &mut Program, rules: &Rules, game: &Game) -> Result<String, 
         scorer.ask(&format!("play {color} {mv}"))?;
     }
     scorer.ask("final_score")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program that answers `genmove` with these words in turn, and everything else with success.
+    fn playing(moves: &str) -> Program {
+        let script = format!(
+            "set -- {moves}; while read word rest; do case $word in quit) exit;; genmove) echo \"= $1\"; shift;; \
+             *) echo =;; esac; echo; done"
+        );
+        Program::start(&format!("sh -c '{script}'")).unwrap()
+    }
+
+    fn rules(ko: KoRule) -> Rules {
+        Rules {
+            size: BoardSize::new(5).unwrap(),
+            komi: Komi::SEVEN_AND_A_HALF,
+            handicap: 0,
+            max_moves: 100,
+            ko,
+        }
+    }
+
+    /// White sends two stones at A1 and B1 and takes one back: after A1, C1, B1 the board is as it was before.
+    fn sending_two(ko: KoRule) -> Played {
+        let mut black = playing("A2 B2 E5 E4 C1 pass C1");
+        let mut white = playing("C2 D1 B1 A1 B1 A1");
+        referee(&mut black, &mut white, &rules(ko), &[], None).unwrap()
+    }
+
+    #[test]
+    fn who_repeats_a_position_has_lost_under_superko() {
+        let played = sending_two(KoRule::Positional);
+        assert_eq!(played.ending, Ending::Illegal("B1".to_owned()));
+        assert_eq!(played.result, "B+Forfeit");
+        assert_eq!(played.game.move_number(), 9);
+        // With the other side to move it is another situation. White's next A1 is not.
+        let played = sending_two(KoRule::Situational);
+        assert_eq!(played.ending, Ending::Illegal("A1".to_owned()));
+        assert_eq!(played.game.move_number(), 11);
+    }
+
+    #[test]
+    fn a_repetition_under_the_simple_ko_rule_ends_the_game_without_a_result() {
+        let played = sending_two(KoRule::Simple);
+        assert_eq!(played.ending, Ending::Repetition);
+        assert_eq!((played.winner, &played.result[..]), (None, "Void"));
+        // The pass after B1 brings back the board and the turn.
+        assert_eq!(played.game.move_number(), 11);
+    }
+
+    #[test]
+    fn the_rules_are_told_to_programs_that_know_rules_and_others_play_as_they_are() {
+        let heard = tempfile::NamedTempFile::new().unwrap();
+        let script = format!(
+            "while read line; do echo \"$line\" >> {}; case $line in quit) exit;; genmove*) echo \"= pass\";; \
+             *) echo =;; esac; echo; done",
+            heard.path().display()
+        );
+        let mut knows = Program::start(&format!("sh -c '{script}'")).unwrap();
+        let mut knows_not = Program::start(
+            "sh -c 'while read word rest; do case $word in quit) exit;; genmove) echo \"= pass\";; \
+             kata*) echo \"? unknown command\";; *) echo =;; esac; echo; done'",
+        )
+        .unwrap();
+        referee(
+            &mut knows,
+            &mut knows_not,
+            &rules(KoRule::Situational),
+            &[],
+            None,
+        )
+        .unwrap();
+        let heard = std::fs::read_to_string(heard.path()).unwrap();
+        let rules = heard
+            .lines()
+            .find_map(|line| line.strip_prefix("kata-set-rules "))
+            .unwrap();
+        let told: go::Rules = rules.parse().unwrap();
+        assert_eq!(told.ko, KoRule::Situational);
+        assert_eq!(told.handicap_bonus, HandicapBonus::Zero);
+        assert!(!told.suicide);
+    }
 }

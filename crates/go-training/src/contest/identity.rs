@@ -1,5 +1,6 @@
 //! What makes a match this match and no other: everything that a game's result depends on.
 
+use go::KoRule;
 use serde::{Deserialize, Serialize};
 
 use crate::Contest;
@@ -13,6 +14,9 @@ pub(super) struct Identity {
     komi: f32,
     handicap: usize,
     max_moves: usize,
+    /// Matches of earlier versions had positional superko.
+    #[serde(default = "positional")]
+    ko: String,
     scorer: Option<String>,
     /// The moves of each, as GTP writes them.
     openings: Vec<String>,
@@ -32,6 +36,7 @@ impl Identity {
             komi: rules.komi.points_for_white(),
             handicap: rules.handicap,
             max_moves: rules.max_moves,
+            ko: ko_name(rules.ko).to_owned(),
             scorer: contest.scorer.clone(),
             openings: openings.collect(),
         }
@@ -72,6 +77,10 @@ impl Identity {
                 ),
             ),
             (
+                self.ko != other.ko,
+                format!("has the ko rule {}, not {}", self.ko, other.ko),
+            ),
+            (
                 self.scorer != other.scorer,
                 format!("is scored by {}, not by {}", scorer(self), scorer(other)),
             ),
@@ -82,5 +91,17 @@ impl Identity {
         ];
         let first = differences.into_iter().find(|(differs, _)| *differs);
         first.map(|(_, words)| words)
+    }
+}
+
+fn positional() -> String {
+    ko_name(KoRule::Positional).to_owned()
+}
+
+fn ko_name(ko: KoRule) -> &'static str {
+    match ko {
+        KoRule::Simple => "simple",
+        KoRule::Positional => "positional",
+        KoRule::Situational => "situational",
     }
 }

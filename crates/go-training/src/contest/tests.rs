@@ -1,6 +1,6 @@
 use super::*;
 use fleet::Elo;
-use go::{BoardSize, Komi, sgf};
+use go::{BoardSize, KoRule, Komi, sgf};
 use std::fs;
 
 /// A GTP program that always passes, or resigns, or plays nonsense.
@@ -27,6 +27,7 @@ fn contest(first: &str, second: &str) -> Contest {
             komi: Komi::SEVEN_AND_A_HALF,
             handicap: 0,
             max_moves: 200,
+            ko: KoRule::Positional,
         },
         games: 6,
         jobs: 2,
@@ -210,6 +211,10 @@ fn another_match_is_refused_by_the_first_difference() {
             "at most 200 moves a game, not 9;",
         ),
         (
+            change(&|other| other.rules.ko = KoRule::Simple),
+            "has the ko rule positional, not simple;",
+        ),
+        (
             change(&|other| other.scorer = Some("judge".into())),
             "is scored by the referee, not by judge;",
         ),
@@ -238,6 +243,18 @@ fn a_folder_of_an_earlier_version_learns_which_match_it_is() {
     fs::remove_file(&identity).unwrap();
     assert_eq!(play(&contest).0, Score::new(6, 0));
     assert!(identity.exists());
+}
+
+#[test]
+fn a_folder_without_a_ko_rule_has_positional_superko() {
+    let (folder, contest, _) = in_folder("pass", "resign");
+    play(&contest);
+    let file = folder.path().join("match.json");
+    let text = fs::read_to_string(&file).unwrap();
+    let mut identity: serde_json::Value = serde_json::from_str(&text).unwrap();
+    identity.as_object_mut().unwrap().remove("ko").unwrap();
+    fs::write(&file, identity.to_string()).unwrap();
+    assert_eq!(play(&contest).0, Score::new(6, 0));
 }
 
 #[test]

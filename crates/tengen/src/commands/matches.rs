@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use fleet::{Elo, Score, Sprt, Verdict};
-use go::{BoardSize, Game, Komi, Move, sgf};
+use go::{BoardSize, Game, KoRule, Komi, Move, sgf};
 use go_training::{Contest, Contestant, Entry, Outcome, Rules};
 
 use crate::interrupt;
@@ -29,6 +29,9 @@ const GNU_GO: &str = "gnugo --mode gtp --chinese-rules --level 1";
 /// alternate, every opening is played from both sides, and with --dir each game is kept as an
 /// SGF file and the match can be continued after an interruption by the same command. Another
 /// match is refused in that folder; only --games, --jobs, --patience and --sprt may change.
+///
+/// Games are played by area scoring without suicide. A player who brings back an earlier position has lost the
+/// game (--ko says which positions count); programs that know kata-set-rules are told so.
 ///
 /// Example: tengen match new.txt.gz best.txt.gz --visits 200 --sprt 0:35 --dir runs/gate
 #[derive(clap::Args)]
@@ -72,6 +75,11 @@ pub struct Args {
     /// A longer game is scored as it stands.
     #[arg(long, default_value_t = 722)]
     max_moves: usize,
+    /// What a repeated position means: positional superko forbids every earlier position, situational superko those
+    /// with the same side to move; under the simple ko rule only the immediate retaking of a ko is forbidden, and a
+    /// position that stands again with the same side to move ends the game without a result.
+    #[arg(long, value_enum, default_value_t = Ko::Positional)]
+    ko: Ko,
     /// GTP program that removes dead stones and counts; "none" counts every stone as alive.
     /// Without this option, gnugo if it is installed.
     #[arg(long, value_name = "COMMAND")]
@@ -82,6 +90,24 @@ pub struct Args {
     /// Print the result as one line of JSON.
     #[arg(long)]
     json: bool,
+}
+
+/// The ko rules by their names on the command line.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Ko {
+    Positional,
+    Situational,
+    Simple,
+}
+
+impl From<Ko> for KoRule {
+    fn from(ko: Ko) -> KoRule {
+        match ko {
+            Ko::Positional => KoRule::Positional,
+            Ko::Situational => KoRule::Situational,
+            Ko::Simple => KoRule::Simple,
+        }
+    }
 }
 
 /// Plays the match.
@@ -139,6 +165,7 @@ fn contest(args: &Args) -> anyhow::Result<Contest> {
             komi,
             handicap: args.handicap,
             max_moves: args.max_moves,
+            ko: args.ko.into(),
         },
         games: args.games,
         jobs: args.jobs,
