@@ -24,6 +24,7 @@ use learn::{
     optimiser::{Decay, Rule},
     settings::TrainSettings,
     shuffle::Shuffle,
+    trainable::Trainable,
     trainer::{self, Task, name},
 };
 use rand::{RngExt, SeedableRng};
@@ -326,7 +327,7 @@ impl Task for NimTask {
         &["loss", "accuracy"]
     }
 
-    fn model(&mut self) -> &mut Model {
+    fn model(&mut self) -> &mut dyn Trainable {
         &mut self.model
     }
 

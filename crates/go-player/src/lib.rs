@@ -22,9 +22,9 @@
 #![forbid(unsafe_code)]
 
 // What the network sees, and what it says.
+mod any_size;
 mod encoder;
 mod judge;
-mod katago_sizes;
 mod leaves;
 mod network;
 mod network_view;
@@ -65,7 +65,7 @@ mod scoring;
 pub use by_score::Temperature;
 pub use encoder::{
     Encoder, HumanProfile, KataEncoder, KataScales, KataTraits, LeelaEncoder, NotForGo, Opinion,
-    ScoreOpinion, ShortTermErrors,
+    SCORE_UNIT, ScoreOpinion, ShortTermErrors, TengenEncoder, TengenFeatures,
 };
 pub use exhibition::exhibition;
 pub use graph::{ownership_svg, review_svg};

@@ -19,10 +19,10 @@ use search::EvaluateError;
 use thiserror::Error;
 
 use crate::{
+    any_size::AnySize,
     dynamic_komi::Refusal,
-    encoder::{Encoder, LeelaEncoder, NotForGo},
+    encoder::{Encoder, LeelaEncoder, NotForGo, TengenFeatures},
     judge::Judge,
-    katago_sizes::KataSizes,
     shipped,
 };
 
@@ -87,7 +87,7 @@ pub struct LoadedNetwork {
     /// Bytes of its weights in memory.
     pub bytes: usize,
     /// The same network for other boards, if it plays on all.
-    sizes: Option<Arc<KataSizes>>,
+    sizes: Option<Arc<AnySize>>,
 }
 
 impl LoadedNetwork {
@@ -114,8 +114,8 @@ impl LoadedNetwork {
         LoadedNetwork::load(&file)
     }
 
-    /// The network to play on another board with. KataGo's networks play on every board, others from a file on their
-    /// own only.
+    /// The network to play on another board with. KataGo's networks and our own play on every board, others from a file
+    /// on their own only.
     pub fn for_size(&self, size: BoardSize) -> Option<LoadedNetwork> {
         if self.size() == size {
             return Some(self.clone());
@@ -150,7 +150,7 @@ impl LoadedNetwork {
     /// Makes a KataGo network ready for a board of 19x19; [`LoadedNetwork::for_size`] has it for others. `file` is its
     /// name.
     pub fn from_katago(kata: &KataNetwork, file: &Path) -> Result<LoadedNetwork, NetworkError> {
-        let sizes = KataSizes::new(kata, Backend::Cpu);
+        let sizes = AnySize::katago(kata, Backend::Cpu);
         let (evaluator, encoder) = sizes.at(BoardSize::NINETEEN)?;
         Ok(LoadedNetwork {
             evaluator,
@@ -169,18 +169,29 @@ impl LoadedNetwork {
         LoadedNetwork::from_network(&leela.to_network(), file)
     }
 
-    /// Makes a network ready that is in memory already; `file` is its name.
+    /// Makes a network ready that is in memory already; `file` is its name. One of our own for every board is made
+    /// ready for 19x19.
     pub fn from_network(network: &Network, file: &Path) -> Result<LoadedNetwork, NetworkError> {
         let is_block = |layer: &&Layer| matches!(layer, Layer::Residual { .. });
-        let filters = network.trunk.iter().find_map(|layer| match layer {
-            Layer::Conv(conv) => Some(conv.outputs()),
-            _ => None,
-        });
+        let plays_everywhere = network.input.planes == TengenFeatures::PLANES
+            && network.globals == TengenFeatures::GLOBALS;
+        let (evaluator, encoder, sizes) = if plays_everywhere {
+            let sizes = AnySize::tengen(network.clone(), Backend::Cpu);
+            let (evaluator, encoder) = sizes.at(BoardSize::NINETEEN)?;
+            (evaluator, encoder, Some(Arc::new(sizes)))
+        } else {
+            let alone = LoadedNetwork::from_evaluator(Backend::Cpu.open(network)?, file)?;
+            (alone.evaluator, alone.encoder, None)
+        };
         Ok(LoadedNetwork {
+            evaluator,
+            encoder,
+            file: file.to_owned(),
+            origin: Origin::File,
             blocks: network.trunk.iter().filter(is_block).count(),
-            filters: filters.unwrap_or(0),
+            filters: first_filters(&network.trunk).unwrap_or(0),
             bytes: network.parameters() * size_of::<f32>(),
-            ..LoadedNetwork::from_evaluator(Backend::Cpu.open(network)?, file)?
+            sizes,
         })
     }
 
@@ -232,6 +243,15 @@ impl LoadedNetwork {
         let name = self.file.file_name().unwrap_or_default().to_string_lossy();
         name.chars().take(SHORT_NAME).collect()
     }
+}
+
+/// The filters of the first convolution.
+fn first_filters(layers: &[Layer]) -> Option<usize> {
+    layers.iter().find_map(|layer| match layer {
+        Layer::Conv(conv) => Some(conv.outputs()),
+        Layer::AddVector { planes, .. } => first_filters(planes),
+        _ => None,
+    })
 }
 
 /// The file to load when none is named.

@@ -3,7 +3,7 @@
 //! Averaged weights need running statistics of their own; the trainer refreshes those with a few batches before it
 //! writes the averaged network.
 
-use crate::model::Model;
+use crate::trainable::Trainable;
 
 /// A running mean of parameters.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +19,7 @@ impl Average {
     }
 
     /// Adds the present parameters; beyond `most` moments the oldest fade away.
-    pub fn add(&mut self, model: &mut Model, most: u32) {
+    pub fn add(&mut self, model: &mut dyn Trainable, most: u32) {
         let params = model.params_mut();
         if self.values.is_empty() {
             self.values = params
@@ -38,7 +38,7 @@ impl Average {
     }
 
     /// Swaps the average with the model's parameters; call it again to swap back.
-    pub fn swap(&mut self, model: &mut Model) {
+    pub fn swap(&mut self, model: &mut dyn Trainable) {
         for (mean, param) in self.values.iter_mut().zip(model.params_mut()) {
             std::mem::swap(mean, &mut param.values);
         }

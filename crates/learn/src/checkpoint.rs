@@ -14,8 +14,8 @@ use thiserror::Error;
 use crate::average::Average;
 use crate::history::History;
 use crate::loss::Tally;
-use crate::model::Model;
 use crate::optimiser::{Optimiser, Rule};
+use crate::trainable::Trainable;
 use base::write_whole;
 
 const MAGIC: &[u8; 16] = b"tengen training\n";
@@ -87,7 +87,7 @@ pub struct Progress {
 pub fn save(
     path: &Path,
     progress: &Progress,
-    model: &mut Model,
+    model: &mut dyn Trainable,
     optimiser: &Optimiser,
     average: &Average,
 ) -> Result<(), CheckpointError> {
@@ -139,7 +139,7 @@ pub fn save(
 /// Reads a checkpoint into a model, optimiser and average of the same kind; nothing when there is no file.
 pub fn load(
     path: &Path,
-    model: &mut Model,
+    model: &mut dyn Trainable,
     optimiser: &mut Optimiser,
     average: &mut Average,
 ) -> Result<Option<Progress>, CheckpointError> {
@@ -263,7 +263,11 @@ pub fn load(
 }
 
 /// Reads the weights and statistics of a checkpoint into a model of the same kind, and nothing else of it.
-pub fn load_weights(path: &Path, model: &mut Model, rule: Rule) -> Result<(), CheckpointError> {
+pub fn load_weights(
+    path: &Path,
+    model: &mut dyn Trainable,
+    rule: Rule,
+) -> Result<(), CheckpointError> {
     let mut optimiser = Optimiser::new(rule, 0.0, None);
     match load(path, model, &mut optimiser, &mut Average::default())? {
         Some(_) => Ok(()),

@@ -55,6 +55,7 @@ pub mod device;
 pub mod checkpoint;
 pub mod history;
 pub mod settings;
+pub mod trainable;
 pub mod trainer;
 
 pub mod curves;

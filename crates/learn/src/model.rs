@@ -358,6 +358,16 @@ impl Model {
         }
     }
 
+    /// Lets the running statistics move as they did before [`Self::restart_statistics`].
+    pub fn resume_statistics(&mut self) {
+        if let Some(engine) = &mut self.engine {
+            engine.resume_statistics();
+        }
+        for layer in self.layers_mut() {
+            layer.resume_statistics();
+        }
+    }
+
     /// Number of learnt numbers.
     pub fn size(&mut self) -> usize {
         self.params_mut()

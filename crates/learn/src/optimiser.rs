@@ -181,6 +181,13 @@ pub enum Decay {
         /// The share at the end.
         last: f32,
     },
+    /// The full rate, then a straight line down to this share of it.
+    Linear {
+        /// Share of the training after which it falls.
+        from: f64,
+        /// The share at the end.
+        last: f32,
+    },
     /// Multiplied by a factor at given steps.
     Steps {
         /// The steps.
@@ -203,6 +210,12 @@ impl Schedule {
                 let done = ((step - self.warm_up) as f64 / length as f64).min(1.0);
                 let height = (1.0 + (std::f64::consts::PI * done).cos()) / 2.0;
                 self.rate * (last + (1.0 - last) * height as f32)
+            }
+            Decay::Linear { from, last } => {
+                let first = from * steps as f64;
+                let length = (steps as f64 - first).max(1.0);
+                let done = ((step as f64 - first) / length).clamp(0.0, 1.0);
+                self.rate * (1.0 - (1.0 - last) * done as f32)
             }
             Decay::Steps { at, factor } => {
                 let passed = at.iter().filter(|&&drop| step >= drop).count();
@@ -289,6 +302,17 @@ mod tests {
         assert_eq!(schedule.at(10, 110), 1.0);
         assert!((schedule.at(60, 110) - 0.55).abs() < 1e-6);
         assert!((schedule.at(110, 110) - 0.1).abs() < 1e-6);
+        let line = Schedule {
+            rate: 1.0,
+            warm_up: 0,
+            then: Decay::Linear {
+                from: 0.5,
+                last: 0.0,
+            },
+        };
+        assert_eq!((line.at(0, 100), line.at(50, 100)), (1.0, 1.0));
+        assert!((line.at(75, 100) - 0.5).abs() < 1e-6);
+        assert!(line.at(100, 100).abs() < 1e-6);
         let steps = Schedule {
             rate: 1.0,
             warm_up: 0,

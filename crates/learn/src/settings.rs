@@ -57,6 +57,8 @@ pub struct AverageSettings {
     pub most: u32,
     /// Batches from which the averaged network's statistics are taken.
     pub refresh: u64,
+    /// Whether tests are of the averaged network, which is then written after each of them.
+    pub tested: bool,
 }
 
 impl Default for AverageSettings {
@@ -67,6 +69,7 @@ impl Default for AverageSettings {
             every: 250,
             most: 16,
             refresh: 50,
+            tested: false,
         }
     }
 }

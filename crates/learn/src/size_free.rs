@@ -411,6 +411,11 @@ impl SizeFree {
     pub fn restart_statistics(&mut self) {
         self.norms_mut().into_iter().for_each(Norm::restart);
     }
+
+    /// Lets the running statistics move as they did before [`Self::restart_statistics`].
+    pub fn resume_statistics(&mut self) {
+        self.norms_mut().into_iter().for_each(Norm::resume);
+    }
 }
 
 impl PoolBias {

@@ -16,9 +16,9 @@ use crate::events::EventFile;
 use crate::history::{History, Part, Row};
 use crate::layer::Mode;
 use crate::loss::Tally;
-use crate::model::Model;
 use crate::optimiser::Optimiser;
 use crate::settings::{SettingsError, TrainSettings};
+use crate::trainable::Trainable;
 use base::write_whole;
 use base::{LockError, LockedFolder};
 
@@ -47,7 +47,7 @@ pub trait Task {
     fn measures(&self) -> &[&'static str];
 
     /// The network.
-    fn model(&mut self) -> &mut Model;
+    fn model(&mut self) -> &mut dyn Trainable;
 
     /// Hears that a step of the training begins.
     fn begin_step(&mut self, _step: u64) {}
@@ -301,7 +301,7 @@ impl<'a> Run<'a> {
             },
         };
         if let Some(engine) = engine {
-            task.model().move_to(engine, &mut optimiser);
+            task.model().move_to(engine, &mut optimiser)?;
         }
         progress.tallies.resize(measures.len(), Tally::default());
         let events =
@@ -379,7 +379,11 @@ impl<'a> Run<'a> {
         }
         if step.is_multiple_of(settings.test_every) || last {
             let began = Instant::now();
-            let tallies = self.test()?;
+            let tallies = if settings.average.tested && self.average.count() > 0 && !last {
+                self.test_average()?
+            } else {
+                self.test()?
+            };
             wants_more &= self.record(Part::Test, &tallies, rate, 0, observe)?;
             self.paused += began.elapsed().as_secs_f64();
         }
@@ -412,6 +416,28 @@ impl<'a> Run<'a> {
                 .for_each(|(sum, tally)| sum.merge(tally));
             left -= loaded;
         }
+        Ok(tallies)
+    }
+
+    /// Tests and writes the averaged network; the training goes on as if nothing had happened.
+    fn test_average(&mut self) -> Result<Vec<Tally>, TrainError> {
+        self.task.model().fetch(&mut self.optimiser)?;
+        let model = self.task.model();
+        let kept: Vec<Vec<f32>> = model
+            .statistics_mut()
+            .into_iter()
+            .map(|it| it.clone())
+            .collect();
+        self.become_average()?;
+        let tallies = self.test()?;
+        self.write_network(name::AVERAGED)?;
+        self.average.swap(self.task.model());
+        let model = self.task.model();
+        model.resume_statistics();
+        for (statistic, kept) in model.statistics_mut().into_iter().zip(kept) {
+            *statistic = kept;
+        }
+        model.send(&mut self.optimiser);
         Ok(tallies)
     }
 
@@ -509,6 +535,12 @@ impl<'a> Run<'a> {
         if self.average.count() == 0 {
             return Ok(None);
         }
+        self.become_average()?;
+        self.write_network(name::AVERAGED).map(Some)
+    }
+
+    /// Swaps the averaged weights in, and takes their statistics from a few batches.
+    fn become_average(&mut self) -> Result<(), TrainError> {
         self.average.swap(self.task.model());
         self.task.model().send(&mut self.optimiser);
         self.task.model().restart_statistics();
@@ -521,6 +553,6 @@ impl<'a> Run<'a> {
             self.task.model().check_engine()?;
         }
         self.task.model().fetch(&mut self.optimiser)?;
-        self.write_network(name::AVERAGED).map(Some)
+        Ok(())
     }
 }

@@ -30,6 +30,7 @@ use learn::model::Model;
 use learn::optimiser::{Decay, Rule, Schedule};
 use learn::settings::TrainSettings;
 use learn::shuffle::Shuffle;
+use learn::trainable::Trainable;
 use learn::trainer::Task;
 
 /// Everything about a training, as it is saved beside the weights.
@@ -399,7 +400,7 @@ impl Task for MarioTask {
         &MEASURES
     }
 
-    fn model(&mut self) -> &mut Model {
+    fn model(&mut self) -> &mut dyn Trainable {
         &mut self.model
     }
 

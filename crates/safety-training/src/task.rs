@@ -25,6 +25,7 @@ use learn::model::Model;
 use learn::optimiser::{Decay, Rule, Schedule};
 use learn::settings::TrainSettings;
 use learn::shuffle::Shuffle;
+use learn::trainable::Trainable;
 use learn::trainer::Task;
 
 /// Everything about a training, as it is saved beside the weights.
@@ -282,7 +283,7 @@ impl Task for SafetyTask {
         &MEASURES
     }
 
-    fn model(&mut self) -> &mut Model {
+    fn model(&mut self) -> &mut dyn Trainable {
         &mut self.model
     }
 

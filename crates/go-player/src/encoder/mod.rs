@@ -6,6 +6,7 @@
 
 mod katago;
 mod leela;
+mod tengen;
 
 use go::{BoardSize, Symmetry};
 
@@ -13,6 +14,7 @@ use crate::position::Position;
 
 pub use katago::{HumanProfile, KataEncoder, KataScales, KataTraits};
 pub use leela::LeelaEncoder;
+pub use tengen::{SCORE_UNIT, TengenEncoder, TengenFeatures};
 
 /// What a network says about a position. All values are for the side to move.
 #[derive(Clone, Debug, PartialEq)]

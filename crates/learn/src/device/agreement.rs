@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::history::Part;
-use crate::model::Model;
 use crate::optimiser::Rule;
+use crate::trainable::Trainable;
 use crate::trainer::Task;
 
 /// Largest difference of two losses, as a share of the loss.
@@ -59,7 +59,7 @@ pub fn agree_on_adapter(cases: &[Case]) {
 }
 
 /// All weights of a model, one after the other.
-pub fn values(model: &mut Model) -> Vec<f32> {
+pub fn values(model: &mut dyn Trainable) -> Vec<f32> {
     let params = model.params_mut();
     params
         .into_iter()
@@ -108,7 +108,10 @@ fn agree(place: &str, case: &Case, engine: Box<dyn Engine>) {
     let (mut my_optimiser, mut their_optimiser) = (optimiser.clone(), optimiser);
     let start = values(here.model());
     assert_eq!(start, values(there.model()));
-    there.model().move_to(engine, &mut their_optimiser);
+    there
+        .model()
+        .move_to(engine, &mut their_optimiser)
+        .expect("a model has a plan");
     let (mut loss, mut gradient) = (0.0_f64, 0.0_f32);
     for step in 0..STEPS {
         let run = |task: &mut dyn Task| {

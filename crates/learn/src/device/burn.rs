@@ -189,4 +189,8 @@ impl Engine for BurnEngine {
     fn restart_statistics(&mut self) {
         self.averaged = Some(0);
     }
+
+    fn resume_statistics(&mut self) {
+        self.averaged = None;
+    }
 }

@@ -47,6 +47,9 @@ pub enum DeviceError {
         "this program was built to train on the processor only: build it with `--features gpu`, or train on the device cpu"
     )]
     NotBuilt,
+    /// The network has no plan that an engine could follow.
+    #[error("this network trains on the processor only: train on the device cpu")]
+    OnlyProcessor,
     /// There is nothing that could compute.
     #[error(
         "no graphics adapter can be used ({reason}): install the driver of one, or train on the device cpu"
@@ -128,4 +131,7 @@ pub trait Engine: Send {
 
     /// Lets the following training passes average the running statistics anew.
     fn restart_statistics(&mut self);
+
+    /// Lets the running statistics move again as they did before [`Self::restart_statistics`].
+    fn resume_statistics(&mut self);
 }

@@ -67,6 +67,9 @@ pub trait Layer: Send {
     /// Forgets running statistics, so that the following training passes average them anew.
     fn restart_statistics(&mut self) {}
 
+    /// Lets running statistics move again as they did before [`Self::restart_statistics`].
+    fn resume_statistics(&mut self) {}
+
     /// The layer as plain data for playing, batch norm folded in; empty when it does nothing there.
     fn export(&self) -> Vec<net::network::Layer>;
 

@@ -169,6 +169,11 @@ impl Norm {
         self.averaged = Some(0);
     }
 
+    /// Ends that averaging: statistics move as before.
+    pub fn resume(&mut self) {
+        self.averaged = None;
+    }
+
     /// The parameters, in order.
     pub fn params_mut(&mut self) -> impl Iterator<Item = &mut Param> {
         self.bias

@@ -307,6 +307,12 @@ impl Layer for Pixel {
         }
     }
 
+    fn resume_statistics(&mut self) {
+        if let Ending::Norm(norm, _) = &mut self.ending {
+            norm.resume();
+        }
+    }
+
     fn export(&self) -> Vec<Plain> {
         let slope = match &self.ending {
             Ending::Norm(_, slope) => *slope,

@@ -406,6 +406,12 @@ impl Layer for Tower {
         }
     }
 
+    fn resume_statistics(&mut self) {
+        for unit in &mut self.units {
+            unit.norm.resume();
+        }
+    }
+
     fn export(&self) -> Vec<Plain> {
         let slope = activation(self.shape.slope);
         let folded = |unit: &Unit, activation| {

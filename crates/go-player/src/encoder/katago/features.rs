@@ -34,8 +34,8 @@ mod plane {
 /// What is shown of the past and of the rules: all that does not follow from the boards themselves.
 pub struct Shown {
     /// The last moves, the latest first.
-    moves: Vec<Move>,
-    forbidden: PointSet,
+    pub moves: Vec<Move>,
+    pub forbidden: PointSet,
     pub globals: [f32; GLOBALS],
     shows_area: bool,
     area_with_suicide: bool,

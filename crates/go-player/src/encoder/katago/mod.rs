@@ -26,6 +26,9 @@ use crate::{
 use features::Features;
 use outputs::OutputRanges;
 
+pub(super) use features::{Shown, self_komi};
+pub(super) use outputs::policy as legal_policy;
+
 pub use outputs::KataScales;
 pub use profile::HumanProfile;
 
@@ -35,7 +38,7 @@ pub const PLANES: usize = 22;
 pub const GLOBALS: usize = 19;
 
 /// Bytes of ladder readings that are kept: enough for twenty thousand boards.
-const LADDER_BYTES: usize = 8 << 20;
+pub(super) const LADDER_BYTES: usize = 8 << 20;
 
 /// What is said about a KataGo network beside its layers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -123,7 +126,7 @@ fn cell(size: BoardSize, point: Point) -> usize {
     (size.get() - 1 - point.y()) * size.get() + point.x()
 }
 
-fn board_key(board: &PastBoard) -> u64 {
+pub(super) fn board_key(board: &PastBoard) -> u64 {
     let ko = board.ko.map_or(0, |point| point.grid_index() as u64 + 1);
     // An odd constant keeps boards that differ in their ko apart.
     board.hash.rotate_left(7) ^ ko.wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -139,7 +142,7 @@ impl Encoder for KataEncoder {
     }
 
     fn key(&self, position: &Position) -> u128 {
-        let shown = features::Shown::new(position, self.suicide_in_areas(position));
+        let shown = Shown::new(position, self.suicide_in_areas(position));
         let half = |salt: u64| {
             let mut hasher = DefaultHasher::new();
             (salt, self.size, position.to_move()).hash(&mut hasher);

@@ -137,7 +137,7 @@ fn mixed_logits(ranges: &OutputRanges, optimism: f32, row: &[f32]) -> Vec<f32> {
 }
 
 /// The softmax over legal moves.
-fn policy(position: &Position, logits: &[f32], place: &impl Fn(Point) -> usize) -> Box<[f32]> {
+pub fn policy(position: &Position, logits: &[f32], place: &impl Fn(Point) -> usize) -> Box<[f32]> {
     let size = position.size();
     let mut chances = vec![0.0; size.area() + 1];
     let legal: Vec<(usize, f64)> = position

@@ -1,4 +1,4 @@
-//! One KataGo network on boards of every size: an evaluator and an encoder for each, the weights shared.
+//! One network on boards of every size, KataGo's or our own: an evaluator and an encoder for each, the weights shared.
 
 use std::sync::Arc;
 
@@ -9,33 +9,51 @@ use net::{
 };
 
 use crate::{
-    encoder::{Encoder, KataEncoder, KataScales, KataTraits},
+    encoder::{Encoder, KataEncoder, KataScales, KataTraits, TengenEncoder},
     network::NetworkError,
 };
 
 /// What runs a network on one board size, and what it sees there.
 type Opened = (Arc<dyn Evaluator>, Arc<dyn Encoder>);
 
-/// A KataGo network that opens itself for boards as they are asked for.
-pub(crate) struct KataSizes {
+/// A network that opens itself for boards as they are asked for.
+pub(crate) struct AnySize {
     sizes: BoardSizes,
-    traits: KataTraits,
+    family: Family,
 }
 
-impl KataSizes {
-    pub fn new(kata: &KataNetwork, backend: Backend) -> KataSizes {
+/// What the network sees.
+enum Family {
+    KataGo(KataTraits),
+    Tengen,
+}
+
+impl AnySize {
+    pub fn katago(kata: &KataNetwork, backend: Backend) -> AnySize {
         let side = BoardSize::NINETEEN.get();
-        KataSizes {
+        AnySize {
             sizes: BoardSizes::new(kata.network(side, side), backend),
-            traits: traits(&kata.header),
+            family: Family::KataGo(traits(&kata.header)),
+        }
+    }
+
+    /// A network of our own, laid out for any board.
+    pub fn tengen(network: Network, backend: Backend) -> AnySize {
+        AnySize {
+            sizes: BoardSizes::new(network, backend),
+            family: Family::Tengen,
         }
     }
 
     /// What runs the network on a board of this size.
     pub fn at(&self, size: BoardSize) -> Result<Opened, NetworkError> {
         let evaluator = self.sizes.at(size.get(), size.get())?;
-        let encoder = KataEncoder::new(evaluator.shape(), self.traits)?;
-        Ok((evaluator, Arc::new(encoder)))
+        let shape = evaluator.shape();
+        let encoder: Arc<dyn Encoder> = match self.family {
+            Family::KataGo(traits) => Arc::new(KataEncoder::new(shape, traits)?),
+            Family::Tengen => Arc::new(TengenEncoder::new(shape)?),
+        };
+        Ok((evaluator, encoder))
     }
 
     /// The layers for a board of this size.
