@@ -42,6 +42,8 @@ pub mod owners;
 #[cfg(feature = "trainer")]
 pub mod model;
 #[cfg(feature = "trainer")]
+pub mod student;
+#[cfg(feature = "trainer")]
 pub mod task;
 
 // Go in the learning loop.

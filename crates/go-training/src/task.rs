@@ -27,6 +27,7 @@ use learn::loss::{self, Squash, Tally};
 use learn::model::Model;
 use learn::settings::TrainSettings;
 use learn::shuffle::Shuffle;
+use learn::trainable::Trainable;
 use learn::trainer::Task;
 
 /// Everything about a training, as it is saved beside the weights.
@@ -369,7 +370,7 @@ impl Task for GoTask {
         }
     }
 
-    fn model(&mut self) -> &mut Model {
+    fn model(&mut self) -> &mut dyn Trainable {
         &mut self.model
     }
 

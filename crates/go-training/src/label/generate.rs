@@ -23,8 +23,10 @@ use super::{
 
 /// Games of one board size in a row.
 const COHORT: u64 = 64;
-/// Games that a thread plays side by side.
-const SIDE_BY_SIDE: usize = 16;
+/// Points of the games that a thread plays side by side: enough to fill a batch. More games would only end later.
+const POINTS_SIDE_BY_SIDE: usize = 1300;
+/// The fewest and the most of these games.
+const SIDE_BY_SIDE: std::ops::RangeInclusive<usize> = 4..=32;
 /// A game is clear when one side wins with more than this chance.
 const CLEAR: f32 = 0.95;
 /// The chance a turn that a clear game is cut.
@@ -123,7 +125,9 @@ impl Shared<'_> {
         let mut waiting = numbers
             .into_iter()
             .map(|number| Playing::start(size, number, seed));
-        let mut playing: Vec<Playing> = waiting.by_ref().take(SIDE_BY_SIDE).collect();
+        let together = POINTS_SIDE_BY_SIDE / size.area();
+        let together = together.clamp(*SIDE_BY_SIDE.start(), *SIDE_BY_SIDE.end());
+        let mut playing: Vec<Playing> = waiting.by_ref().take(together).collect();
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(base::mix(seed ^ size.area() as u64));
         while !playing.is_empty() && !self.is_over() {
             let games: Vec<&Game> = playing.iter().map(|playing| &playing.game).collect();

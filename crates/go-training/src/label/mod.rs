@@ -16,8 +16,11 @@ pub use file::{LabelError, LabelFile, read_labels};
 pub use generate::{Progress, generate};
 pub use plan::PlaySettings;
 pub use record::{Label, LabelledGame};
+#[cfg(test)]
+pub(crate) use records::FIRST_NUMBER;
+pub(crate) use records::is_from_record;
 pub use records::{RecordSettings, from_records};
 pub use teacher::Teacher;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -23,7 +23,7 @@ use super::{
 use crate::games::collect;
 
 /// Numbers of positions from records begin here, so that one file can hold generated games too.
-const FIRST_NUMBER: u64 = 1 << 40;
+pub(crate) const FIRST_NUMBER: u64 = 1 << 40;
 /// Records whose positions are asked about together: enough of one board size for a full batch.
 const TOGETHER: usize = 16;
 /// How often komi is the record's own, or what the rules give.
@@ -34,6 +34,11 @@ const KOMI_SPREAD: f64 = 10.0;
 /// How often one to three random moves follow, which nobody would have played.
 const DISTURBED: f64 = 0.25;
 const MOST_RANDOM_MOVES: usize = 3;
+
+/// The number of a position among those of records, if it is one of them.
+pub(crate) fn is_from_record(number: u64) -> Option<u64> {
+    number.checked_sub(FIRST_NUMBER)
+}
 
 /// Which positions to take from records.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::{Label, LabelFile, LabelledGame, read_labels};
 
 /// A game of random legal moves with random labels.
-fn random_game(side: usize, number: u64) -> LabelledGame {
+pub(crate) fn random_game(side: usize, number: u64) -> LabelledGame {
     let size = BoardSize::new(side).unwrap();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(number);
     let mut game = go::Game::new(size, Komi::SEVEN_AND_A_HALF);

@@ -59,9 +59,9 @@ pub struct Args {
 }
 
 /// Board sizes and their shares.
-type Sizes = std::sync::Arc<[(usize, f64)]>;
+pub type Sizes = std::sync::Arc<[(usize, f64)]>;
 
-fn sizes(text: &str) -> Result<Sizes, String> {
+pub fn sizes(text: &str) -> Result<Sizes, String> {
     let read = |part: &str| {
         let (size, share) = part.split_once(':').unwrap_or((part, "1"));
         let size: Option<usize> = size.trim().parse().ok();

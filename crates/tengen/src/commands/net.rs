@@ -4,6 +4,7 @@ mod average;
 mod bench;
 mod compare;
 mod convert;
+mod exam;
 mod export_onnx;
 mod graft;
 mod info;
@@ -35,6 +36,7 @@ enum Command {
     Convert(convert::Args),
     Graft(graft::Args),
     Compare(compare::Args),
+    Exam(exam::Args),
     Bench(bench::Args),
     Soak(soak::Args),
     Average(average::Args),
@@ -51,6 +53,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Convert(args) => convert::run(args),
         Command::Graft(args) => graft::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Exam(args) => exam::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Soak(args) => soak::run(args),
         Command::Average(args) => average::run(args),

@@ -4,6 +4,7 @@ mod go;
 mod mario;
 mod progress;
 mod safety;
+mod student;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -36,6 +37,7 @@ enum What {
     Go(go::Args),
     Mario(mario::Args),
     Safety(safety::Args),
+    Student(student::Args),
 }
 
 /// Runs the chosen training.
@@ -44,6 +46,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         What::Go(args) => go::run(args),
         What::Mario(args) => mario::run(args),
         What::Safety(args) => safety::run(args),
+        What::Student(args) => student::run(args),
     }
 }
 
