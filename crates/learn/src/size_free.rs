@@ -153,7 +153,7 @@ impl SizeFree {
         let blocks = (0..shape.blocks)
             .map(|index| {
                 let name = format!("block/{index}");
-                let quarter = padded(channels / 4).min(padded(channels));
+                let quarter = padded(channels / 4).min(channels);
                 Block {
                     norm1: Norm::new(&format!("{name}/1"), channels, NORM),
                     conv1: Conv3::new(&format!("{name}/1"), [channels, channels], 1.0, random),

@@ -84,6 +84,7 @@ const RUNS: &[(&str, &str, Prints)] = &[
         Text,
     ),
     ("train safety", "train safety --help", Little),
+    ("train student", "train student --help", Little),
     ("zero go", "zero go --dir run --help", Little),
     ("zero mario", "zero mario --dir run --help", Little),
     ("net info", "net info go.txt", Text),

@@ -131,7 +131,7 @@ fn a_training_that_was_stopped_ends_like_one_that_was_not() {
     assert!(!run("parts", 7).is_finished);
     let parts = run("parts", u64::MAX);
     assert_eq!(parts.resumed_at, 7);
-    assert_eq!(parts.history, straight.history);
+    assert_eq!(parts.history.to_csv(), straight.history.to_csv());
     let bytes = |path: std::path::PathBuf| fs::read(path).unwrap();
     assert_eq!(bytes(parts.network), bytes(straight.network));
     assert_eq!(
@@ -143,10 +143,11 @@ fn a_training_that_was_stopped_ends_like_one_that_was_not() {
 #[test]
 fn a_student_learns_the_labels_it_sees_and_its_file_is_examined_on_every_size() {
     let folder = tempfile::tempdir().unwrap();
-    let path = labels(folder.path(), &[5, 6], 60);
-    let mut settings = settings(path.clone());
-    settings.training.steps = 60;
-    settings.training.test_every = 60;
+    let few = folder.path().join("few");
+    fs::create_dir(&few).unwrap();
+    let mut settings = settings(labels(&few, &[5], 3));
+    settings.training.steps = 150;
+    settings.training.test_every = 150;
     let mut task = StudentTask::new(settings.clone()).unwrap();
     let loss = |task: &mut StudentTask| {
         task.load(Part::Train, 0, 64).unwrap();
@@ -161,10 +162,11 @@ fn a_student_learns_the_labels_it_sees_and_its_file_is_examined_on_every_size() 
     )
     .unwrap();
     let after = loss(&mut task);
-    assert!(after < 0.9 * before, "{before} to {after}");
+    assert!(after < 0.8 * before, "{before} to {after}");
 
     let network = LoadedNetwork::load(&outcome.averaged.unwrap()).unwrap();
-    let exam = examine(&network, &[path], 20, 1).unwrap();
+    let many = labels(folder.path(), &[5, 6], 60);
+    let exam = examine(&network, &[many], 20, 1).unwrap();
     for (side, mark) in &exam {
         assert!(BoardSize::new(*side).is_some());
         assert!((1.0..=20.0).contains(&mark.top_1.count));
