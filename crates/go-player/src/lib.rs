@@ -73,7 +73,10 @@ pub use guard::{Choice, Guarded};
 pub use judge::{Judge, candidates};
 pub use network::{LoadedNetwork, NetworkError, Origin, default_file, default_place};
 pub use network_view::NetworkView;
-pub use options::{Memory, MemoryError, MemoryShares, Options, OptionsError};
+pub use options::{
+    AtStart, Contradiction, Memory, MemoryError, MemoryShares, OPTION_GROUPS, OptionGroup,
+    OptionRow, OptionValue, Options, OptionsError, WrongValue, option_rows, options_markdown,
+};
 pub use outlook::{Outlook, ScoreMeans, ScoreUtility, UtilityFactors};
 pub use player::{Player, PlayerError};
 pub use position::{Assumptions, PastBoard, Position};

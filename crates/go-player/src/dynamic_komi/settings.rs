@@ -87,7 +87,9 @@ pub enum SettingsError {
     #[error("adj-pct must be a number above 0")]
     Percent,
     /// Nothing would be trusted.
-    #[error("pos and neg together leave no evaluation to trust: give one of them, or none")]
+    #[error(
+        "pos and neg together leave no winrate to trust: give one of them, or none and let the network be tested"
+    )]
     Trust,
 }
 

@@ -1,7 +1,7 @@
 //! `tengen gtp`, and the same engine under the name `leelaz`.
 
-mod dynamic_komi;
 mod katago;
+mod player_args;
 
 use std::{
     fs::OpenOptions,
@@ -12,23 +12,20 @@ use std::{
     thread,
 };
 
-use anyhow::{Context, Result, bail};
-use clap::{Args as ClapArgs, Parser, ValueEnum, builder::PossibleValue};
+use anyhow::{Context, Result};
+use clap::{Args as ClapArgs, Parser, ValueEnum};
 use go::Color;
 use go_player::{
-    FpuBase, LoadedNetwork, Memory, NetworkError, Options, Player, Request, StopMode,
-    choice::ResignPolicy,
-    clock::{Centiseconds, TimeControl},
+    LoadedNetwork, NetworkError, Options, Player, Request, StopMode, clock::TimeControl,
+    dynamic_komi::verdicts,
 };
 use gtp::{Engine, Input, Outputs, Personality, komi_report, report};
 use net::shape::Perspective;
 
-use dynamic_komi::KomiArgs;
 use katago::KataSetup;
 pub use katago::run_as_katago;
+use player_args::PlayerArgs;
 
-/// What Leela Zero counts as no limit.
-const UNLIMITED: u64 = (i32::MAX / 2) as u64;
 /// The search of `--benchmark`.
 const BENCHMARK_VISITS: u64 = 3200;
 const BENCHMARK_MOVES: [(Color, &str); 3] = [
@@ -73,22 +70,6 @@ struct EngineArgs {
     /// Enable GTP mode; without it, `leelaz` shows a board and a prompt.
     #[arg(short, long)]
     gtp: bool,
-    /// Number of threads to use; 0 takes one for each processor.
-    #[arg(short, long, default_value_t = 0, value_name = "N")]
-    threads: usize,
-    /// Weaken engine by limiting the number of playouts. Requires --noponder.
-    #[arg(short, long, value_name = "N")]
-    playouts: Option<u64>,
-    /// Weaken engine by limiting the number of visits.
-    #[arg(short, long, value_name = "N")]
-    visits: Option<u64>,
-    /// Safety margin for time usage in centiseconds.
-    #[arg(short = 'b', long, default_value_t = 100, value_name = "CS")]
-    lagbuffer: Centiseconds,
-    /// Resign when winrate is less than x%. -1 uses 10% but scales for handicap; it is the default,
-    /// except with --handicap, where 0 (never) is.
-    #[arg(short, long, allow_negative_numbers = true, value_name = "PERCENT")]
-    resignpct: Option<i32>,
     /// File with network weights.
     #[arg(short, long, value_name = "FILE")]
     weights: Option<PathBuf>,
@@ -98,43 +79,12 @@ struct EngineArgs {
     /// Disable all diagnostic output.
     #[arg(short, long)]
     quiet: bool,
-    /// When to stop before time or visits are used up.
-    #[arg(long, default_value = "auto", value_name = "MODE")]
-    timemanage: TimeManage,
-    /// Disable thinking on opponent's time.
-    #[arg(long)]
-    noponder: bool,
     /// Test network and exit. Default args: -v3200 --noponder -m0 -t1 -s1.
     #[arg(long)]
     benchmark: bool,
-    /// Enable policy network randomization.
-    #[arg(short, long)]
-    noise: bool,
     /// Random number generation seed.
     #[arg(short, long, value_name = "N")]
     seed: Option<u64>,
-    /// Don't use heuristics for smarter passing.
-    #[arg(short, long)]
-    dumbpass: bool,
-    /// Play more randomly the first x moves.
-    #[arg(short = 'm', long, default_value_t = 0, value_name = "N")]
-    randomcnt: usize,
-    /// Don't play random moves if they have <= x visits.
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    randomvisits: u32,
-    /// Temperature to use for random move selection.
-    #[arg(long, default_value_t = 1.0, value_name = "T")]
-    randomtemp: f64,
-    /// Most positions a thread evaluates at once; 0 takes a good number.
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    batchsize: usize,
-    /// How a move that was never tried is judged: by its parent's mean, or, as Leela Zero 0.17
-    /// does, by the network's opinion of its parent.
-    #[arg(long, default_value = "mean", value_name = "BASE")]
-    fpu: Fpu,
-    /// Memory for network, tree and opinions, in MiB.
-    #[arg(long, default_value_t = Memory::default().total_mib, value_name = "MIB")]
-    memory: usize,
     /// Use the processor; there is nothing else, so this changes nothing.
     #[arg(long)]
     cpu_only: bool,
@@ -151,13 +101,7 @@ struct EngineArgs {
     #[arg(long, value_name = "P", hide = true)]
     precision: Option<Precision>,
     #[command(flatten)]
-    komi: KomiArgs,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Fpu {
-    Mean,
-    Net,
+    player: PlayerArgs,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -165,36 +109,6 @@ enum Precision {
     Single,
     Half,
     Auto,
-}
-
-/// Leela Zero's names for the ways to stop early.
-#[derive(Clone, Copy)]
-struct TimeManage(StopMode);
-
-impl ValueEnum for TimeManage {
-    fn value_variants<'a>() -> &'a [Self] {
-        const ALL: [TimeManage; 5] = [
-            TimeManage(StopMode::Auto),
-            TimeManage(StopMode::On),
-            TimeManage(StopMode::Off),
-            TimeManage(StopMode::Fast),
-            TimeManage(StopMode::NoPruning),
-        ];
-        &ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self.0 {
-            StopMode::Auto => PossibleValue::new("auto").help("no_pruning with --noise, else on"),
-            StopMode::On => PossibleValue::new("on")
-                .help("stop when the best move can't change, if that saves time"),
-            StopMode::Off => PossibleValue::new("off").help("never stop early"),
-            StopMode::Fast => PossibleValue::new("fast").help("like on, even if no time is saved"),
-            StopMode::NoPruning => {
-                PossibleValue::new("no_pruning").help("like on, all visits kept as they fall")
-            }
-        })
-    }
 }
 
 /// Runs `tengen gtp`.
@@ -299,17 +213,11 @@ fn print_leelaz_failure(error: &anyhow::Error) {
 }
 
 /// Loads the network and answers lines from stdin until they end.
-fn serve(mut args: EngineArgs, personality: Personality, setup: &KataSetup) -> Result<()> {
-    if args.benchmark {
-        args.visits.get_or_insert(BENCHMARK_VISITS);
-        args.seed.get_or_insert(1);
-        args.threads = args.threads.max(1);
-        args.noponder = true;
-        args.timemanage = TimeManage(StopMode::Off);
-    }
+fn serve(args: EngineArgs, personality: Personality, setup: &KataSetup) -> Result<()> {
     let options = args.options()?;
     let mut outputs = args.outputs()?;
-    if args.threads > options.threads {
+    let threads_asked = args.player.value("threads").and_then(|n| n.parse().ok());
+    if threads_asked.is_some_and(|asked: usize| asked > options.threads) {
         outputs.remark(&format!(
             "Clamping threads to maximum = {}\n",
             options.threads
@@ -325,7 +233,7 @@ fn serve(mut args: EngineArgs, personality: Personality, setup: &KataSetup) -> R
         Personality::LeelaZero => LoadedNetwork::find_file(weights)?,
         Personality::Tengen | Personality::KataGo => LoadedNetwork::find(weights)?,
     };
-    let (network, batch) = joined(network, &options, args.batchsize);
+    let (network, batch) = joined(network, &options);
     let options = Options { batch, ..options };
     outputs.remark(&network_line(&network));
     let tests_network = options.komi.mode.is_some() && options.komi.test_network;
@@ -382,10 +290,11 @@ fn serve(mut args: EngineArgs, personality: Personality, setup: &KataSetup) -> R
 
 /// The network as several threads ask for it, and the positions that a thread gathers. Where a network wants more
 /// positions at once than one, those of all threads are joined.
-fn joined(network: LoadedNetwork, options: &Options, asked: usize) -> (LoadedNetwork, usize) {
+fn joined(network: LoadedNetwork, options: &Options) -> (LoadedNetwork, usize) {
+    let asked = options.batch;
     let wanted = match asked {
         0 => network.evaluator.preferred_batch().max(1),
-        asked => asked.min(Options::MOST_IN_BATCH),
+        asked => asked,
     };
     if asked > 0 || wanted == 1 {
         return (network, wanted);
@@ -434,58 +343,27 @@ fn benchmark(mut player: Player, outputs: &mut Outputs) -> Result<()> {
 
 impl EngineArgs {
     fn options(&self) -> Result<Options> {
-        let limit = |given: Option<u64>| given.filter(|&count| count > 0 && count < UNLIMITED);
-        let playouts = limit(self.playouts);
-        if playouts.is_some() && !self.noponder {
-            bail!(
-                "Nonsensical options: Playouts are restricted but thinking on the opponent's time \
-                 is still allowed. Add --noponder if you want a weakened engine."
-            );
-        }
-        if !(self.randomtemp > 0.0 && self.randomtemp.is_finite()) {
-            bail!("--randomtemp must be a number above 0");
-        }
-        if !Memory::TOTAL_MIB.contains(&self.memory) {
-            let range = Memory::TOTAL_MIB;
-            bail!(
-                "--memory must be from {} to {} MiB",
-                range.start(),
-                range.end()
-            );
-        }
-        let processors = thread::available_parallelism().map_or(1, usize::from);
-        Ok(Options {
-            threads: match self.threads {
-                0 => processors,
-                threads => threads.min(Options::MOST_THREADS),
-            },
-            // Settled once the network is known.
-            batch: 1,
-            playouts,
-            visits: limit(self.visits),
-            lag: self.lagbuffer.max(0),
-            resign: self
-                .resignpct
-                .map_or_else(|| self.komi.resign(), ResignPolicy::from_percent),
-            stop_mode: self.timemanage.0,
-            ponder: !self.noponder,
-            noise: self.noise,
+        let mut options = Options {
+            threads: thread::available_parallelism().map_or(1, usize::from),
+            // Chosen once the network is known.
+            batch: 0,
             seed: self.seed.unwrap_or_else(rand::random),
-            dumb_pass: self.dumbpass,
-            random_moves: self.randomcnt,
-            random_min_visits: self.randomvisits,
-            random_temperature: self.randomtemp,
-            fpu_base: match self.fpu {
-                Fpu::Mean => FpuBase::ParentMean,
-                Fpu::Net => FpuBase::ParentEvaluation,
-            },
-            memory: Memory {
-                total_mib: self.memory,
-                ..Memory::default()
-            },
-            komi: self.komi.settings()?,
             ..Options::default()
-        })
+        };
+        if self.benchmark {
+            options = Options {
+                threads: 1,
+                visits: Some(BENCHMARK_VISITS),
+                ponder: false,
+                stop_mode: StopMode::Off,
+                seed: self.seed.unwrap_or(1),
+                ..options
+            };
+        }
+        self.player.apply(&mut options)?;
+        options.komi.verdict_file = verdicts::default_file();
+        options.check()?;
+        Ok(options)
     }
 
     fn outputs(&self) -> Result<Outputs> {

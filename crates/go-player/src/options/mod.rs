@@ -1,5 +1,8 @@
 //! How a player thinks: limits, randomness, patience, memory. All of it may change between moves.
 
+mod row;
+mod table;
+
 use search::{Dirichlet, Fpu, FpuBase, Puct, Rule, Settings, StopMode, UtilityPuct, WithoutValue};
 use thiserror::Error;
 
@@ -7,6 +10,9 @@ use crate::{
     by_score::Temperature, choice::ResignPolicy, clock::Centiseconds, dynamic_komi,
     network_view::NetworkView, outlook::UtilityFactors,
 };
+
+pub use row::{AtStart, OptionRow, OptionValue, WrongValue};
+pub use table::{OPTION_GROUPS, OptionGroup, option_rows, options_markdown};
 
 const MIB: usize = 1 << 20;
 /// The smallest tree worth searching with.
@@ -97,6 +103,17 @@ impl Options {
     pub const MOST_THREADS: usize = 256;
     /// The most positions of a batch.
     pub const MOST_IN_BATCH: usize = 256;
+
+    /// Whether the options make sense together.
+    pub fn check(&self) -> Result<(), Contradiction> {
+        if self.playouts.is_some() && self.ponder {
+            return Err(Contradiction::PonderingUsesPlayouts);
+        }
+        if !(self.random_temperature > 0.0 && self.random_temperature.is_finite()) {
+            return Err(Contradiction::Temperature);
+        }
+        Ok(self.komi.check()?)
+    }
 
     /// The options as a search by utility spells them.
     pub(crate) fn utility_settings(&self, tree_bytes: usize, wide_root_noise: f64) -> Settings {
@@ -210,6 +227,23 @@ impl MemoryShares {
     pub fn cache_mib(&self) -> usize {
         self.cache_bytes / MIB
     }
+}
+
+/// Options that make no sense together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Contradiction {
+    /// Pondering would use the limit up.
+    #[error(
+        "Nonsensical options: Playouts are restricted but thinking on the opponent's time is still allowed. \
+         Add --noponder if you want a weakened engine."
+    )]
+    PonderingUsesPlayouts,
+    /// Moves cannot be drawn at this temperature.
+    #[error("--randomtemp must be a number above 0")]
+    Temperature,
+    /// Dynamic komi's options contradict each other.
+    #[error(transparent)]
+    Komi(#[from] dynamic_komi::SettingsError),
 }
 
 /// Why options cannot be taken.
