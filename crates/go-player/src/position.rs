@@ -1,16 +1,19 @@
 //! A Go position as the search walks it: light to copy, with the game's past shared.
 
+mod past;
+mod walk;
+
+pub use past::PastBoard;
+use past::{boards_of, repetition};
+pub use walk::side;
+
 use std::{collections::HashSet, sync::Arc};
 
-use go::{
-    Board, BoardSize, Color, Game, KoRule, Move, Point, PointSet, Rules, Scoring, Stones, situation,
-};
-use search::{Side, Turn};
+use go::{Board, BoardSize, Color, Game, KoRule, Move, Point, PointSet, Rules, Scoring, Stones};
 
 use crate::{
     dynamic_komi::{Trust, TurnKomi},
     network_view::NetworkView,
-    outlook::Outlook,
     planes::HISTORY,
 };
 
@@ -72,36 +75,6 @@ struct Root {
     history: Vec<PastBoard>,
     /// The hash of every position that stood on the board, and under situational superko with the side to move.
     positions: HashSet<u64>,
-}
-
-/// A board of the past.
-#[derive(Clone, Copy, Debug)]
-pub struct PastBoard {
-    /// The stones on it.
-    pub stones: Stones,
-    /// The hash of the stones.
-    pub hash: u64,
-    /// The point that a ko forbade then.
-    pub ko: Option<Point>,
-}
-
-impl PastBoard {
-    /// The board itself, set up again.
-    pub fn board(&self, size: BoardSize) -> Board {
-        let (black, white) = (self.stones.of(Color::Black), self.stones.of(Color::White));
-        let mut board =
-            Board::with_stones(size, black, white).expect("these stones stood on a board");
-        board.set_ko(self.ko);
-        board
-    }
-
-    fn of(board: &Board) -> PastBoard {
-        PastBoard {
-            stones: *board.all_stones(),
-            hash: board.hash(),
-            ko: board.ko_point(),
-        }
-    }
 }
 
 #[derive(Clone, Copy)]
@@ -366,146 +339,12 @@ impl Position {
     }
 }
 
-/// What superko compares: the stones, and under situational superko the side to move.
-fn repetition(ko: KoRule, hash: u64, to_move: Color) -> u64 {
-    match ko {
-        KoRule::Simple | KoRule::Positional => hash,
-        KoRule::Situational => situation(hash, to_move),
-    }
-}
-
-/// Every board of a game, oldest first, by playing it again.
-fn boards_of(game: &Game) -> Vec<PastBoard> {
-    let anchor = &game.positions()[0];
-    let (black, white) = (anchor.of(Color::Black), anchor.of(Color::White));
-    let Ok(mut board) = Board::with_stones(game.size(), black, white) else {
-        // A game's first position stood on a board, so this does not happen.
-        return vec![PastBoard::of(game.board())];
-    };
-    let mut boards = vec![PastBoard::of(&board)];
-    for (color, mv) in game.moves() {
-        let _ = match mv {
-            Move::Play(point) => board.play(point, color),
-            Move::Pass => board.pass(),
-        };
-        boards.push(PastBoard::of(&board));
-    }
-    boards
-}
-
-impl Clone for Position {
-    fn clone(&self) -> Position {
-        Position {
-            root: self.root.clone(),
-            board: self.board.clone(),
-            to_move: self.to_move,
-            passes: self.passes,
-            line: self.line.clone(),
-        }
-    }
-
-    fn clone_from(&mut self, source: &Position) {
-        if !Arc::ptr_eq(&self.root, &source.root) {
-            self.root = source.root.clone();
-        }
-        self.board.clone_from(&source.board);
-        self.to_move = source.to_move;
-        self.passes = source.passes;
-        self.line.clone_from(&source.line);
-    }
-}
-
-impl search::Game for Position {
-    type Move = Move;
-    type Outlook = Outlook;
-
-    fn turn(&self) -> Turn {
-        if self.passes < PASSES_TO_END {
-            return Turn::Player(side(self.to_move));
-        }
-        let lead = self.lead(Color::Black);
-        Turn::Over(if lead > 0.0 {
-            1.0
-        } else if lead < 0.0 {
-            0.0
-        } else {
-            0.5
-        })
-    }
-
-    fn moves(&self, moves: &mut Vec<Move>) {
-        let empty = self.board.empty_set();
-        let plays = empty.iter().map(Move::Play);
-        moves.extend(plays.filter(|&mv| self.is_legal(mv)));
-        moves.push(Move::Pass);
-    }
-
-    fn play(&mut self, mv: Move) {
-        match mv {
-            Move::Play(point) => {
-                let _ = self.board.play(point, self.to_move);
-                self.passes = 0;
-            }
-            Move::Pass => {
-                let _ = self.board.pass();
-                self.passes += 1;
-            }
-        }
-        self.to_move = self.to_move.opponent();
-        let after = PastBoard::of(&self.board);
-        self.line.push(Played {
-            mv,
-            repetition: repetition(self.root.rules.ko, after.hash, self.to_move),
-            after,
-        });
-    }
-
-    fn final_outlook(&self) -> Outlook {
-        Outlook::of_end(f64::from(self.lead(Color::Black)), self.owners().into())
-    }
-
-    fn path_from(&self, earlier: &Position) -> Option<Vec<Move>> {
-        let (now, then) = (&self.root, &earlier.root);
-        let same_game = now.assumptions == then.assumptions
-            && now.rules == then.rules
-            && now.komi == then.komi
-            && now.anchor == then.anchor
-            && self.size() == earlier.size()
-            && self.line.is_empty()
-            && earlier.line.is_empty();
-        if !same_game {
-            return None;
-        }
-        let since = now.moves.strip_prefix(then.moves.as_slice())?;
-        // The tree knows alternating moves only, and counts the passes from its root.
-        let mut turn = then.to_move;
-        let mut passes = then.passes;
-        for &(color, mv) in since {
-            if color != turn {
-                return None;
-            }
-            turn = turn.opponent();
-            passes = if mv.is_pass() { passes + 1 } else { 0 };
-        }
-        let same_end = turn == now.to_move && passes.min(PASSES_TO_END) == now.passes;
-        same_end.then(|| since.iter().map(|&(_, mv)| mv).collect())
-    }
-}
-
-/// The search's name for a colour: Black is the first player.
-pub fn side(color: Color) -> Side {
-    match color {
-        Color::Black => Side::First,
-        Color::White => Side::Second,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use go::Komi;
     use proptest::prelude::*;
-    use search::Game as _;
+    use search::{Game as _, Side, Turn};
 
     fn assumptions() -> Assumptions {
         Assumptions {

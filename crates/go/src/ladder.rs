@@ -11,6 +11,10 @@
 //! needs another threat each time round. The same rule decides a triple ko and any longer
 //! cycle: whoever has to find the extra threats, here the defender, loses the chase.
 
+mod defences;
+
+use defences::Defences;
+
 use crate::{Board, Color, Point, PointSet, Undo};
 
 /// Enough for any ladder met in play; more than this means a maze of captures.
@@ -557,52 +561,4 @@ fn room_after_extending(board: &Board, extension: Point, lost: Point) -> usize {
         .into_iter()
         .filter(|&neighbor| board.is_empty(neighbor) && neighbor != lost)
         .count()
-}
-
-/// Few enough for a plain ladder to need no allocation.
-const FEW_DEFENCES: usize = 4;
-
-/// The defender's moves, each once, in the order they were found.
-struct Defences {
-    few: [Point; FEW_DEFENCES],
-    len: usize,
-    more: Vec<Point>,
-}
-
-impl Default for Defences {
-    fn default() -> Defences {
-        Defences {
-            few: [Point::BORDER; FEW_DEFENCES],
-            len: 0,
-            more: Vec::new(),
-        }
-    }
-}
-
-impl Defences {
-    #[inline]
-    fn add(&mut self, point: Option<Point>) {
-        let Some(point) = point else { return };
-        if self.few[..self.len].contains(&point) || self.more.contains(&point) {
-            return;
-        }
-        if self.len < FEW_DEFENCES {
-            self.few[self.len] = point;
-            self.len += 1;
-        } else {
-            self.more.push(point);
-        }
-    }
-}
-
-impl IntoIterator for Defences {
-    type Item = Point;
-    type IntoIter = std::iter::Chain<
-        std::iter::Take<std::array::IntoIter<Point, FEW_DEFENCES>>,
-        std::vec::IntoIter<Point>,
-    >;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.few.into_iter().take(self.len).chain(self.more)
-    }
 }

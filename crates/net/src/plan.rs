@@ -8,6 +8,7 @@
 mod board;
 mod compile;
 mod idle;
+mod memory;
 mod pack;
 mod run;
 mod step;

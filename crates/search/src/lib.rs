@@ -82,6 +82,7 @@ mod root;
 mod run;
 mod select;
 mod settings;
+mod simulation;
 mod student;
 mod task;
 mod tree;

@@ -14,8 +14,9 @@ use crate::node::{Edge, Kind, NodeId};
 use crate::rank::Ranking;
 use crate::run::Permit;
 use crate::settings::{ChanceLeaf, Settings, WithoutValue};
+use crate::simulation::{Descent, Simulation};
 use crate::task::{Poll, StopReason, Task};
-use crate::tree::{Descent, Simulation, Tree, Walk, edges_by_prior};
+use crate::tree::{Tree, Walk, edges_by_prior};
 
 /// Playouts between two looks at which moves are still in contention.
 const REVIEW_INTERVAL: u64 = 8;
