@@ -1,18 +1,14 @@
-//! Every row of the player's table of options is reached in four ways: on the command line, by `lz-setoption`, in
-//! `--help` and in the documentation.
+//! Every row of the player's table of options is reached on the command line, by `lz-setoption` and in `--help`; that it
+//! is in the documentation, `go-player` tests.
 
 mod support {
     pub mod converse;
     pub mod network;
 }
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{path::Path, process::Command};
 
-use go_player::{OPTION_GROUPS, OptionRow, OptionValue, Options, option_rows, options_markdown};
+use go_player::{OptionRow, OptionValue, Options, option_rows};
 use support::{
     converse::{converse, text},
     network::write_small_network,
@@ -105,28 +101,5 @@ fn help_lists_every_option_with_its_sentence_and_default() {
         let sentence = words(row.help.trim_end_matches('.'));
         assert!(help.contains(&sentence), "{option}: {sentence}");
         assert!(help.contains(&row.default_text()), "{option}");
-    }
-}
-
-#[test]
-fn the_documentation_has_the_table() {
-    let docs = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    for (page, group) in ["gtp.md", "dynamic-komi.md"].iter().zip(OPTION_GROUPS) {
-        let file = docs.join(page);
-        let text = fs::read_to_string(&file).unwrap();
-        let (before, rest) = text.split_once("<!-- options: ").unwrap();
-        let (source, rest) = rest.split_once("-->\n").unwrap();
-        let (_, after) = rest.split_once("<!-- end of options -->").unwrap();
-        let table = options_markdown(group);
-        let expected =
-            format!("{before}<!-- options: {source}-->\n{table}<!-- end of options -->{after}");
-        if std::env::var_os("TENGEN_WRITE_DOCS").is_some() {
-            fs::write(&file, &expected).unwrap();
-        } else {
-            assert!(
-                text == expected,
-                "docs/{page} does not agree with the table of options: run this test with TENGEN_WRITE_DOCS=1"
-            );
-        }
     }
 }

@@ -1,5 +1,7 @@
 //! How a player thinks: limits, randomness, patience, memory. All of it may change between moves.
 
+mod komi_rows;
+mod player_rows;
 mod row;
 mod table;
 
