@@ -11,20 +11,10 @@ use fleet::{
     TrainingRequest, Winner,
 };
 use learn::{
-    batch::{Batch, Shape},
-    checkpoint,
-    data::DataError,
-    history::Part,
-    layer::{
-        Mode,
-        dense::{Dense, DenseStart},
-    },
+    Batch, Chain, DataError, Dense, DenseStart, Mode, Model, Part, Shape, Shuffle, TrainSettings,
+    Trainable, checkpoint,
     loss::{Tally, cross_entropy},
-    model::{Chain, Model},
     optimiser::{Decay, Rule},
-    settings::TrainSettings,
-    shuffle::Shuffle,
-    trainable::Trainable,
     trainer::{self, Task, name},
 };
 use rand::{RngExt, SeedableRng};

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, thread};
 
 use go::Symmetry;
-use net::{Backend, kernels::Isa};
+use net::{Backend, Isa};
 use serde::Serialize;
 
 use crate::{

@@ -6,11 +6,7 @@ use std::sync::{
 };
 
 use go::{BoardSize, Move, Symmetry};
-use net::{
-    cache::{Cache, CacheStatistics},
-    evaluator::Evaluator,
-    shape::IoShape,
-};
+use net::{Cache, CacheStatistics, Evaluator, IoShape};
 use search::{Evaluate, EvaluateError, Evaluations, SearchRng};
 
 use crate::{

@@ -36,7 +36,7 @@ mod shipped;
 // How long to think, and what to do with the result.
 mod adjusting;
 mod by_score;
-pub mod choice;
+mod choice;
 pub mod clock;
 mod decide;
 pub mod dynamic_komi;
@@ -63,6 +63,7 @@ mod review;
 mod scoring;
 
 pub use by_score::Temperature;
+pub use choice::{ResignPolicy, is_eye};
 pub use encoder::{
     Encoder, HumanProfile, KataEncoder, KataScales, KataTraits, LeelaEncoder, NotForGo, Opinion,
     SCORE_UNIT, ScoreOpinion, ShortTermErrors, TengenEncoder, TengenFeatures,

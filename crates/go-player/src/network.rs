@@ -8,12 +8,8 @@ use std::{
 
 use go::BoardSize;
 use net::{
-    backend::{Backend, OpenError},
-    evaluator::Evaluator,
-    file::{LoadError, NetworkContent, NetworkFile},
-    katago::KataNetwork,
-    leela::LeelaNetwork,
-    network::{Layer, Network},
+    Backend, Evaluator, Layer, LoadError, Network, NetworkContent, NetworkFile, OpenError,
+    katago::KataNetwork, leela::LeelaNetwork,
 };
 use search::EvaluateError;
 use thiserror::Error;
@@ -229,7 +225,7 @@ impl LoadedNetwork {
         }
         match self.origin {
             Origin::Shipped => Ok(shipped::layers(self.size())),
-            Origin::File => Ok(net::file::load(&self.file)?),
+            Origin::File => Ok(net::load(&self.file)?),
         }
     }
 

@@ -285,8 +285,8 @@ mod tests {
     use std::sync::Arc;
 
     use net::{
+        Reference,
         leela::{LeelaNetwork, LeelaShape, LeelaVersion},
-        reference::Reference,
     };
 
     use super::*;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use go::BoardSize;
-use net::{compact, leela::LeelaNetwork, network::Network};
+use net::{Network, compact, leela::LeelaNetwork};
 
 use crate::network::{LoadedNetwork, Origin};
 

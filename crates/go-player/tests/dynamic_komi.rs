@@ -7,9 +7,8 @@ use std::{path::Path, sync::Arc, sync::atomic::Ordering};
 use go::{Color, Game, Komi, Move, Symmetry};
 use go_player::{
     Assumptions, Decision, Guarded, Judge, LoadedNetwork, NetworkError, Observer, Options,
-    OptionsError, Player, Position, Preparation, Request, Restrictions, Snapshot, StopMode,
-    Thought,
-    choice::ResignPolicy,
+    OptionsError, Player, Position, Preparation, Request, ResignPolicy, Restrictions, Snapshot,
+    StopMode, Thought,
     dynamic_komi::{Mode, Refusal, Settings, Trust, TurnKomi, Verdict},
 };
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};

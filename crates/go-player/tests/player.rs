@@ -7,8 +7,8 @@ use std::{
 
 use go::{Color, Move, PointSet};
 use go_player::{
-    Decision, LoadedNetwork, Options, Player, Request, Restrictions, Rule, RuleKind, StopMode,
-    choice::ResignPolicy, clock::TimeControl,
+    Decision, LoadedNetwork, Options, Player, Request, ResignPolicy, Restrictions, Rule, RuleKind,
+    StopMode, clock::TimeControl,
 };
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
 

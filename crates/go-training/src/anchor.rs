@@ -11,7 +11,7 @@ use go_player::{
     Judge, LoadedNetwork,
     selfplay::{SelfPlay, choose, play_between},
 };
-use net::{evaluator::Evaluator, gather::Gather};
+use net::{Evaluator, Gather};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -12,8 +12,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::example::{GoExample, Policy};
 use base::mix;
-use learn::data::{DataError, LoadReport};
-use learn::shuffle::Shuffle;
+use learn::Shuffle;
+use learn::{DataError, LoadReport};
 
 /// Lines of a record in the text form.
 const V1_LINES: usize = 19;

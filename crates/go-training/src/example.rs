@@ -5,7 +5,7 @@ use go_player::dynamic_komi::TurnKomi;
 use go_player::planes::{BitPlanes, INPUT_PLANES, Orientation};
 
 use super::owners::Owners;
-use learn::batch::Batch;
+use learn::Batch;
 
 /// What should be played.
 #[derive(Clone, Debug, PartialEq)]

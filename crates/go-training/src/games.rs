@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use super::example::{GoExample, Policy};
 use super::owners::Owners;
 use base::mix;
-use learn::data::{DataError, LoadReport};
+use learn::{DataError, LoadReport};
 
 /// A game: stones at the start, then moves.
 #[derive(Clone, Debug)]

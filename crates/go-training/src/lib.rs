@@ -3,8 +3,8 @@
 //! A [`GoTask`](task::GoTask) is a training that [`learn::trainer::train`] runs:
 //!
 //! ```
-//! use go_training::model::GoShape;
-//! use go_training::task::{GoSettings, GoTask};
+//! use go_training::GoShape;
+//! use go_training::{GoSettings, GoTask};
 //! use learn::trainer::train;
 //!
 //! let folder = tempfile::tempdir()?;
@@ -28,23 +28,23 @@
 
 // Where positions come from.
 #[cfg(feature = "trainer")]
-pub mod chunks;
+mod chunks;
 #[cfg(feature = "trainer")]
-pub mod example;
+mod example;
 #[cfg(feature = "trainer")]
-pub mod games;
+mod games;
 #[cfg(feature = "trainer")]
 pub mod label;
 #[cfg(feature = "trainer")]
-pub mod owners;
+mod owners;
 
 // The network and its training.
 #[cfg(feature = "trainer")]
-pub mod model;
+mod model;
 #[cfg(feature = "trainer")]
 pub mod student;
 #[cfg(feature = "trainer")]
-pub mod task;
+mod task;
 
 // Go in the learning loop.
 mod anchor;
@@ -58,9 +58,13 @@ mod referee;
 
 pub use anchor::GoPlayer;
 pub use contest::{Contest, ContestError, Contestant, Entry, Outcome};
+#[cfg(feature = "trainer")]
+pub use model::{GoShape, PRESETS, build};
 pub use program::{PATIENCE, Program, ProgramError};
 pub use referee::{Ending, Played, RefereeError, Rules, referee};
 pub use selfplay::{Load, self_play};
+#[cfg(feature = "trainer")]
+pub use task::{GoSettings, GoTask};
 pub use zero::{
     GatePart, Go, Head, RatingPart, SelfPlayPart, StoredGame, TrainingPart, ZeroSettings,
 };

@@ -7,14 +7,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use learn::batch::Shape;
-use learn::layer::dense::{Dense, DenseStart};
-use learn::layer::flatten::Flatten;
-use learn::layer::norm::{EPSILON, NormStyle};
-use learn::layer::pixel::Pixel;
-use learn::layer::tower::{Tower, TowerShape};
-use learn::model::{Chain, Model};
-use learn::settings::SettingsError;
+use learn::Flatten;
+use learn::Pixel;
+use learn::SettingsError;
+use learn::Shape;
+use learn::{Chain, Model};
+use learn::{Dense, DenseStart};
+use learn::{NORM_EPSILON, NormStyle};
+use learn::{Tower, TowerShape};
 
 /// Heads of the model, in order.
 pub const POLICY_HEAD: usize = 0;
@@ -286,7 +286,7 @@ pub fn to_leela(model: &mut Model, shape: GoShape) -> LeelaNetwork {
             .iter()
             .zip(&variance)
             .map(|(&beta, &variance)| {
-                (f64::from(beta) * (f64::from(variance) + EPSILON).sqrt()) as f32
+                (f64::from(beta) * (f64::from(variance) + NORM_EPSILON).sqrt()) as f32
             })
             .collect();
         ConvRows {

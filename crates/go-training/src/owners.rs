@@ -5,7 +5,7 @@
 //! to the same side almost every time is its own.
 
 use go::{Board, Color, Point, PointSet};
-use go_player::choice::is_eye;
+use go_player::is_eye;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -18,17 +18,17 @@ use crate::games::Games;
 use crate::model::{self, GoShape, OWNER_HEAD, OtherShape, POLICY_HEAD, VALUE_HEAD};
 use base::mix;
 use base::write_whole;
-use learn::batch::{Batch, Shape};
+use learn::Mode;
+use learn::Model;
+use learn::Part;
+use learn::Shuffle;
+use learn::TrainSettings;
+use learn::Trainable;
 use learn::checkpoint::{self, CheckpointError};
-use learn::data::{DataError, LoadReport};
-use learn::history::Part;
-use learn::layer::Mode;
 use learn::loss::{self, Squash, Tally};
-use learn::model::Model;
-use learn::settings::TrainSettings;
-use learn::shuffle::Shuffle;
-use learn::trainable::Trainable;
 use learn::trainer::Task;
+use learn::{Batch, Shape};
+use learn::{DataError, LoadReport};
 
 /// Everything about a training, as it is saved beside the weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -121,11 +121,6 @@ impl Circuit {
         self.planes[plane.0].lane
     }
 
-    /// How many blocks there are.
-    pub fn block_count(&self) -> usize {
-        self.blocks.len()
-    }
-
     /// Every plane that is computed, in order of its first appearance.
     pub fn planes(&self) -> impl Iterator<Item = Plane> + use<> {
         (INPUT_PLANES..self.planes.len()).map(Plane)

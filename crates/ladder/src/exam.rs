@@ -2,15 +2,15 @@
 
 use std::time::Instant;
 
-use go::{Board, BoardSize, Color, LadderReader, Point};
-use net::backend::OpenError;
+use go::{Board, BoardSize, Color, LadderReader};
+use net::OpenError;
 use serde::Serialize;
 
 use crate::compile::Compiled;
 use crate::formula::Plane;
 use crate::positions::{Boards, Kind, Question, Recipe, Start, questions, truth};
 use crate::probe::{Probe, Seen};
-use crate::score::{Answer, Score};
+use crate::score::{Answer, LadderScore};
 
 /// Planes hold whole numbers; half is as far from all of them as can be.
 const HALF: f32 = 0.5;
@@ -76,7 +76,7 @@ impl Candidate {
 
 /// A set of boards to examine on.
 #[derive(Clone, Debug)]
-pub struct Set {
+pub struct TestSet {
     /// Its name.
     pub name: String,
     /// How its boards are made.
@@ -86,10 +86,10 @@ pub struct Set {
 }
 
 /// The sets of the examination. `boards` is the number of planted boards; the others are in proportion.
-pub fn sets(boards: usize) -> Vec<Set> {
+pub fn sets(boards: usize) -> Vec<TestSet> {
     const SPARSE: usize = 19;
     const DENSE: usize = 59;
-    let planted = |name: &str, kind, strays, start| Set {
+    let planted = |name: &str, kind, strays, start| TestSet {
         name: name.into(),
         recipe: Recipe::Planted {
             kind,
@@ -127,12 +127,12 @@ pub fn sets(boards: usize) -> Vec<Set> {
             SPARSE,
             Start::Bend,
         ),
-        Set {
+        TestSet {
             name: "running ladders".into(),
             recipe: Recipe::Running,
             boards: boards / 2,
         },
-        Set {
+        TestSet {
             name: "random play".into(),
             recipe: Recipe::RandomPlay,
             boards: (boards * 3).div_ceil(10),
@@ -144,9 +144,9 @@ pub fn sets(boards: usize) -> Vec<Set> {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Marks {
     /// Does extending escape?
-    pub escape: Score,
+    pub escape: LadderScore,
     /// Does the atari capture?
-    pub chase: Score,
+    pub chase: LadderScore,
     /// Boards on which the exact rules find no question.
     pub boards_without_ladder: usize,
     /// Of those, boards on which the network is not exactly silent.
@@ -161,7 +161,7 @@ pub struct Marks {
 
 impl Marks {
     /// The score of one kind of question.
-    pub fn score(&mut self, kind: Kind) -> &mut Score {
+    pub fn score(&mut self, kind: Kind) -> &mut LadderScore {
         match kind {
             Kind::Escape => &mut self.escape,
             Kind::Chase => &mut self.chase,
@@ -242,12 +242,12 @@ fn grade(
 }
 
 /// Boards of a set.
-pub fn boards_of(set: &Set, size: BoardSize, seed: u64) -> impl Iterator<Item = Board> + use<> {
+pub fn boards_of(set: &TestSet, size: BoardSize, seed: u64) -> impl Iterator<Item = Board> + use<> {
     Boards::new(set.recipe, size, seed).take(set.boards)
 }
 
 /// The kind of question a set is about, if only one.
-pub fn kind_of(set: &Set) -> Option<Kind> {
+pub fn kind_of(set: &TestSet) -> Option<Kind> {
     match set.recipe {
         Recipe::Planted { kind, .. } => Some(kind),
         Recipe::Running => Some(Kind::Escape),
@@ -261,12 +261,4 @@ pub fn kind_index(kind: Kind) -> usize {
         Kind::Escape => 0,
         Kind::Chase => 1,
     }
-}
-
-/// All points of a plane that are on, for messages and tests.
-pub fn points_on(seen: &Seen<'_>, plane: Plane, size: BoardSize) -> Vec<Point> {
-    let numbers = seen.plane(plane);
-    size.points()
-        .filter(|&point| numbers[size.index(point)] > HALF)
-        .collect()
 }

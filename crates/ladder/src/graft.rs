@@ -59,7 +59,7 @@ pub enum GraftError {
     NotALadder(String),
     /// A row has a wrong length.
     #[error("{0}")]
-    Shape(#[from] net::network::ShapeError),
+    Shape(#[from] net::ShapeError),
     /// A gain that is no number.
     #[error("a gain must be a finite number, not {0}")]
     Gain(f32),

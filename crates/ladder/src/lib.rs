@@ -2,14 +2,13 @@
 //!
 //! A ladder is decided by what its runner meets on a diagonal, and a residual network can carry that news one point
 //! per convolution. So a network that reads ladders need not be trained: it can be written down. Here it is written
-//! in a small language of named planes and ReLU [formulas](formula), collected in a [`circuit`], and
-//! [compiled](mod@compile) to the rows of a Leela Zero file. An [`emulation`] in whole numbers evaluates the same
-//! formulas without any convolution, and an [examination](exam) puts the result beside the exact reader of [`go`].
+//! in a small language of named planes and ReLU formulas, collected in a circuit, and
+//! compiled to the rows of a Leela Zero file. An emulation in whole numbers evaluates the same
+//! formulas without any convolution, and an [examination](examine) puts the result beside the exact reader of [`go`].
 //!
 //! ```
 //! use go::{Board, BoardSize, Color, Point};
-//! use ladder::probe::Probe;
-//! use ladder::standalone::LadderNetwork;
+//! use ladder::{LadderNetwork, Probe};
 //!
 //! // A black stone in atari; its extension runs into the open, where the ladder catches it.
 //! let mut board = Board::new(BoardSize::NINE);
@@ -24,40 +23,48 @@
 //! let extension = Point::new(2, 3);
 //! assert!(seen.at(network.reader.escape_bad, board.size(), extension) > 0.5);
 //! assert!(seen.at(network.reader.escape_ok, board.size(), extension) < 0.5);
-//! # Ok::<(), net::backend::OpenError>(())
+//! # Ok::<(), net::OpenError>(())
 //! ```
 #![forbid(unsafe_code)]
 
-pub mod frame;
+// The language that a network is written in.
+mod circuit;
+mod formula;
+mod frame;
 
-pub mod formula;
+// Two ways to run what is written.
+mod compile;
+mod emulation;
 
-pub mod circuit;
+// What is written: the reader, its outputs, whole networks.
+mod heads;
+mod original;
+mod reader;
+mod standalone;
 
-pub mod emulation;
+// Asking a network, and marking its answers.
+mod exam;
+mod played;
+mod positions;
+mod probe;
+mod score;
 
-pub mod compile;
+// What is shown, and what else a network gets.
+mod graft;
+mod journey;
+mod picture;
 
-pub mod reader;
-
-pub mod heads;
-
-pub mod standalone;
-
-pub mod original;
-
-pub mod probe;
-
-pub mod positions;
-
-pub mod score;
-
-pub mod exam;
-
-pub mod played;
-
-pub mod journey;
-
-pub mod picture;
-
-pub mod graft;
+pub use compile::Compiled;
+pub use emulation::{Snapshot, emulate};
+pub use exam::{Candidate, Marks, TestSet, boards_of, examine, kind_of, sets};
+pub use formula::Plane;
+pub use graft::{Gains, GraftError, graft};
+pub use journey::{Journey, News, journey};
+pub use original::Original;
+pub use picture::picture;
+pub use played::played;
+pub use positions::{Boards, Kind, Question, Recipe, Start, from_record, questions, truth};
+pub use probe::{Probe, input_row, input_values, planes_of};
+pub use reader::{DEFAULT_STEPS, reader};
+pub use score::LadderScore;
+pub use standalone::LadderNetwork;

@@ -6,7 +6,7 @@
 //! to move it never sees a failing ladder. All numbers are the original's, its variance of 1 too, which lets values
 //! drift by a few parts in a hundred thousand per layer.
 
-use net::backend::OpenError;
+use net::OpenError;
 use net::leela::LeelaNetwork;
 
 use crate::circuit::Circuit;

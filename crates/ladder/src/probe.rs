@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use go::{Board, Color, Point};
-use net::backend::{Backend, OpenError};
-use net::evaluator::Evaluator;
+use net::Evaluator;
 use net::leela::INPUT_PLANES;
-use net::network::{Activation, Conv, Head, Layer, Network, Output, Reading};
+use net::{Activation, Conv, Head, Layer, Network, Output, Reading};
+use net::{Backend, OpenError};
 
 use crate::compile::Compiled;
 use crate::emulation::Values;

@@ -25,10 +25,6 @@ const NEVER: i32 = 16;
 /// Larger than the sum of two cramped planes.
 const CRAMPED_MOST: i32 = 5;
 
-/// Blocks before the scan: liberties, events, tidying.
-const STATIC_BLOCKS: usize = 3;
-/// Blocks after the scan.
-const READOUT_BLOCKS: usize = 1;
 /// A block has two convolutions and each takes one diagonal step.
 const STEPS_PER_BLOCK: usize = 2;
 
@@ -65,11 +61,6 @@ pub struct Scan {
     pub safe: Plane,
     /// The chaser may turn here and the runner is not known to be safe there.
     pub turn: Plane,
-}
-
-/// Blocks of the network that takes so many diagonal steps.
-pub fn blocks_for(steps: usize) -> usize {
-    STATIC_BLOCKS + steps.div_ceil(STEPS_PER_BLOCK) + READOUT_BLOCKS
 }
 
 /// Builds the circuit.

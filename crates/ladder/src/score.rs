@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// Answers to yes-or-no questions, by what was true and what was said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Score {
+pub struct LadderScore {
     /// Said yes, and it is.
     pub true_yes: usize,
     /// Said yes, but it is not.
@@ -17,7 +17,7 @@ pub struct Score {
     pub unnoticed: usize,
 }
 
-impl Score {
+impl LadderScore {
     /// Counts one answer.
     pub fn add(&mut self, truth: bool, answer: Answer) {
         match (truth, answer == Answer::Yes) {
@@ -30,7 +30,7 @@ impl Score {
     }
 
     /// Adds another count.
-    pub fn join(&mut self, other: Score) {
+    pub fn join(&mut self, other: LadderScore) {
         self.true_yes += other.true_yes;
         self.false_yes += other.false_yes;
         self.false_no += other.false_no;

@@ -1,6 +1,6 @@
 //! Our ladder network as a file: the circuit of [`reader`], compiled, with stock heads.
 
-use net::backend::OpenError;
+use net::OpenError;
 use net::leela::{IDENTITY_VARIANCE, LeelaNetwork};
 
 use crate::compile::{Compiled, Target, compile};

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 
 use go::{Board, BoardSize, Color, Point, Symmetry};
-use ladder::compile::Compiled;
-use ladder::emulation::{Snapshot, emulate};
-use ladder::exam::{boards_of, examine, kind_of, sets};
-use ladder::formula::Plane;
-use ladder::original::Original;
-use ladder::positions::{Boards, Kind, Recipe, Start};
-use ladder::probe::{Probe, input_row, input_values, planes_of};
-use ladder::standalone::LadderNetwork;
-use net::network::Layer;
-use net::reference::Reference;
+use ladder::Compiled;
+use ladder::LadderNetwork;
+use ladder::Original;
+use ladder::Plane;
+use ladder::{Boards, Kind, Recipe, Start};
+use ladder::{Probe, input_row, input_values, planes_of};
+use ladder::{Snapshot, emulate};
+use ladder::{boards_of, examine, kind_of, sets};
+use net::Layer;
+use net::Reference;
 use proptest::prelude::*;
 
 const SIZE: BoardSize = BoardSize::NINETEEN;
@@ -99,7 +99,7 @@ fn no_plane_outgrows_the_value_that_ends_planes() {
         for layer in layers {
             let largest = layer.values.values().flatten().max().copied().unwrap_or(0);
             assert!(
-                largest < i64::from(ladder::compile::LARGEST_VALUE),
+                largest < i64::from(ladder::LARGEST_VALUE),
                 "{}: {largest}",
                 layer.layer
             );

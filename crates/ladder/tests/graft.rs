@@ -1,12 +1,12 @@
 //! Grafted networks against their base.
 
 use go::{Board, BoardSize, Color, Point};
-use ladder::graft::{Gains, GraftError, graft};
-use ladder::probe::input_row;
-use ladder::standalone::LadderNetwork;
+use ladder::LadderNetwork;
+use ladder::input_row;
+use ladder::{Gains, GraftError, graft};
+use net::Reference;
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion, POLICY, TextStyle, VALUE_LOGIT};
-use net::network::{Layer, Reading};
-use net::reference::Reference;
+use net::{Layer, Reading};
 
 const SIZE: BoardSize = BoardSize::NINE;
 

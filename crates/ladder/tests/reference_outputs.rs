@@ -5,13 +5,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use go::{Board, BoardSize, Color, Point};
-use ladder::original::Original;
-use ladder::probe::input_row;
-use ladder::standalone::LadderNetwork;
-use net::backend::Backend;
-use net::evaluator::Evaluator;
+use ladder::LadderNetwork;
+use ladder::Original;
+use ladder::input_row;
+use net::Backend;
+use net::Evaluator;
+use net::Reference;
 use net::leela::{LeelaNetwork, POLICY, TextStyle, VALUE};
-use net::reference::Reference;
 
 const SIZE: BoardSize = BoardSize::NINETEEN;
 /// leelaz prints thousandths of a policy.

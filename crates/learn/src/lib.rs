@@ -2,14 +2,14 @@
 //!
 //! A [`Task`](trainer::Task) is a network with the data to train it on; [`train`](trainer::train) runs it in a folder until
 //! it is done, and resumes from the last checkpoint when it was interrupted. Gradients are written by hand: the
-//! convolutions run on `net`'s Winograd kernels in both directions, see [`layer::tower`]. With the feature `gpu`, a graphics
+//! convolutions run on `net`'s Winograd kernels in both directions, see [`Tower`]. With the feature `gpu`, a graphics
 //! card computes instead, see [`device`].
 //!
 //! ```
-//! use learn::batch::{Batch, Shape};
-//! use learn::layer::{Mode, dense::{Dense, DenseStart}};
+//! use learn::{Batch, Shape};
+//! use learn::{Mode, Dense, DenseStart};
 //! use learn::loss::{Squash, squared};
-//! use learn::model::{Chain, Model};
+//! use learn::{Chain, Model};
 //! use learn::optimiser::{Optimiser, Rule};
 //! use rand::SeedableRng;
 //!
@@ -34,37 +34,48 @@
 #![forbid(unsafe_code)]
 
 // What flows, and what is learnt.
-pub mod batch;
-pub mod param;
+mod batch;
+mod param;
 
 // Steps with gradients, and models of them.
-pub mod layer;
-pub mod model;
+mod layer;
+mod model;
 pub mod size_free;
 
 // What is wrong with an answer, and how weights move.
+mod average;
 pub mod loss;
 pub mod optimiser;
-
-pub mod average;
 
 // Somewhere else to compute.
 pub mod device;
 
+// What tasks need to read their data.
+mod data;
+mod shuffle;
+
 // The loop, and what it keeps.
 pub mod checkpoint;
-pub mod history;
-pub mod settings;
-pub mod trainable;
+mod curves;
+mod events;
+mod history;
+mod settings;
+mod trainable;
 pub mod trainer;
-
-pub mod curves;
-pub mod events;
-
-// What tasks need to read their data.
-pub mod data;
-pub mod shuffle;
 
 // Networks from networks.
 pub mod onnx;
 pub mod surgery;
+
+pub use batch::{Batch, Shape};
+pub use data::{DataError, LoadReport};
+pub use events::EventFile;
+pub use history::Part;
+pub use layer::{
+    Conv, Dense, DenseBlock, DenseStart, Dropout, Flatten, GlobalPool, Layer, MaxPool, Mode,
+    NORM_EPSILON, NormStyle, Pixel, Tower, TowerShape,
+};
+pub use model::{Chain, Model};
+pub use settings::{AverageSettings, SettingsError, TrainSettings, read_settings, write_settings};
+pub use shuffle::Shuffle;
+pub use trainable::Trainable;

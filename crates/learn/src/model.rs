@@ -101,7 +101,7 @@ impl Chain {
     }
 
     /// The layers as plain data for playing.
-    pub fn export(&self) -> Vec<net::network::Layer> {
+    pub fn export(&self) -> Vec<net::Layer> {
         self.layers
             .iter()
             .flat_map(|layer| layer.export())
@@ -377,12 +377,12 @@ impl Model {
     }
 
     /// The trunk as plain data.
-    pub fn export_trunk(&self) -> Vec<net::network::Layer> {
+    pub fn export_trunk(&self) -> Vec<net::Layer> {
         self.trunk.export()
     }
 
     /// A head as plain data.
-    pub fn export_head(&self, head: usize) -> Vec<net::network::Layer> {
+    pub fn export_head(&self, head: usize) -> Vec<net::Layer> {
         self.heads[head].export()
     }
 

@@ -3,7 +3,7 @@
 //! Operator set 13. The input is `planes` of `[batch, planes, height, width]`; every output has its own name and is
 //! `[batch, length]`, after its last function.
 
-use net::network::{Activation, Conv, Dense, Layer, Network, Pooling, Reading, ShapeError};
+use net::{Activation, Conv, Dense, Layer, Network, Pooling, Reading, ShapeError};
 
 use base::protobuf::Message;
 

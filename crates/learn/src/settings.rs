@@ -163,7 +163,7 @@ impl TrainSettings {
 }
 
 /// Reads settings from a TOML file.
-pub fn read<S: DeserializeOwned>(path: &Path) -> Result<S, SettingsError> {
+pub fn read_settings<S: DeserializeOwned>(path: &Path) -> Result<S, SettingsError> {
     let text = fs::read_to_string(path).map_err(|error| SettingsError::File {
         path: path.to_owned(),
         error,
@@ -175,7 +175,7 @@ pub fn read<S: DeserializeOwned>(path: &Path) -> Result<S, SettingsError> {
 }
 
 /// Writes settings as a TOML file.
-pub fn write<S: Serialize>(path: &Path, settings: &S) -> Result<(), SettingsError> {
+pub fn write_settings<S: Serialize>(path: &Path, settings: &S) -> Result<(), SettingsError> {
     let text = toml::to_string(settings).map_err(|error| SettingsError::Content {
         path: path.to_owned(),
         message: error.to_string(),

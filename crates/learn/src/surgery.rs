@@ -1,7 +1,7 @@
 //! Making networks out of networks: averages, wider and deeper ones, coarser ones.
 
+use net::Network;
 use net::leela::{ConvRows, IDENTITY_VARIANCE, LeelaNetwork, LeelaShape};
-use net::network::Network;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -232,9 +232,9 @@ pub fn clip_bits(network: &mut Network, bits: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use net::evaluator::Evaluator;
+    use net::Evaluator;
+    use net::Reference;
     use net::leela::LeelaVersion;
-    use net::reference::Reference;
 
     fn random(seed: u64) -> LeelaNetwork {
         LeelaNetwork::random(LeelaVersion::V1, LeelaShape::stock(7, 2, 6), seed)
@@ -307,7 +307,7 @@ mod tests {
     fn five_bits_of_the_original_are_thirty_three_levels() {
         let mut network = random(1).to_network();
         clip_bits(&mut network, 5);
-        let net::network::Layer::Conv(conv) = &network.trunk[0] else {
+        let net::Layer::Conv(conv) = &network.trunk[0] else {
             panic!("a convolution first")
         };
         assert!(

@@ -6,13 +6,13 @@
 use std::path::Path;
 use std::process::Command;
 
-use learn::events::EventFile;
+use learn::EventFile;
 use learn::onnx;
-use net::evaluator::Evaluator;
+use net::Evaluator;
+use net::Reference;
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
-use net::network::{Activation, Conv, Dense, Head, Layer, Network, Output, Reading};
-use net::reference::Reference;
-use net::shape::{Perspective, PlaneShape};
+use net::{Activation, Conv, Dense, Head, Layer, Network, Output, Reading};
+use net::{Perspective, PlaneShape};
 
 fn python(package: &str) -> Option<Command> {
     let program = std::env::var("TENGEN_PYTHON").unwrap_or_else(|_| "python3".to_owned());

@@ -9,8 +9,8 @@
 //! (a count added in between) starting at -10.
 
 use mario::{Ending, Game, Rules};
-use mario_player::features::FEATURES;
-use mario_player::heuristic::{Weights, scored, scored_with_next};
+use mario_player::FEATURES;
+use mario_player::{Weights, scored, scored_with_next};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
@@ -106,9 +106,7 @@ fn first_guess() -> [f32; FEATURES] {
         ("layers_over_viruses", -5.0),
         ("buried_viruses", -5.0),
     ] {
-        let index = mario_player::features::NAMES
-            .iter()
-            .position(|&other| other == name);
+        let index = mario_player::NAMES.iter().position(|&other| other == name);
         weights[index.expect("known")] = weight;
     }
     weights

@@ -281,7 +281,7 @@ mod tests {
     fn windows_match_a_cell_by_cell_count() {
         for seed in [2, 900, 0x8988, 60_000] {
             for level in [0, 5, 10, 20] {
-                let board = mario::level::board_only(seed, level);
+                let board = mario::board_only(seed, level);
                 for color in Color::ALL {
                     let set = board.of_color(color);
                     let blocked = board.occupied() & !set;
@@ -302,7 +302,7 @@ mod tests {
                 }
                 let mask = cells
                     .iter()
-                    .fold(0, |mask, &(x, y)| mask | mario::board::bit(x, y));
+                    .fold(0, |mask, &(x, y)| mask | mario::bit(x, y));
                 if mask & blocked != 0 {
                     continue;
                 }
@@ -318,8 +318,8 @@ mod tests {
 
     #[test]
     fn colours_are_alike_and_an_empty_board_counts_nothing() {
-        let board = mario::level::board_only(77, 15);
-        for to in mario::symmetry::COLOR_PERMUTATIONS {
+        let board = mario::board_only(77, 15);
+        for to in mario::COLOR_PERMUTATIONS {
             assert_eq!(features(&board.recolored(to)), features(&board));
         }
         let empty = features(&Board::new());

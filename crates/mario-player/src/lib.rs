@@ -1,11 +1,10 @@
 //! What to place in a Dr. Mario position, and the examples to learn from.
 //!
-//! All players stand behind one small trait, [`Player`](player::Player):
+//! All players stand behind one small trait, [`Player`]:
 //!
 //! ```
 //! use mario::{Ending, Game, Rules};
-//! use mario_player::heuristic::{Heuristic, Weights};
-//! use mario_player::player::{Player, View};
+//! use mario_player::{Heuristic, Player, View, Weights};
 //!
 //! let mut game = Game::console(0x8988, 0, Rules { most_pills: Some(400), ..Rules::default() });
 //! let mut player = Heuristic::two_plies(Weights::default());
@@ -21,25 +20,46 @@
 //! that use it, the network, the choice of players by name, and what is done with them.
 #![forbid(unsafe_code)]
 
-pub mod player;
+// What a player is asked and answers.
+mod player;
 
-pub mod features;
-pub mod heuristic;
+// Players that look at the bottle.
+mod features;
+mod heuristic;
 
-pub mod clock;
+// Players that search.
+mod clock;
 mod judges;
 mod position;
-pub mod tree;
+mod tree;
 
+// What the network sees and says, and players that ask it.
 pub mod network;
 pub mod planes;
 
-pub mod net_judge;
-pub mod net_tree;
+mod net_judge;
+mod net_tree;
 
-pub mod lineup;
+// Players by name.
+mod lineup;
 
-pub mod evaluate;
-pub mod results;
-pub mod selfplay;
-pub mod solve;
+// What is done with them.
+mod evaluate;
+mod results;
+mod selfplay;
+mod solve;
+
+pub use clock::Clock;
+pub use evaluate::{
+    Estimate, Finish, GameResult, LevelResult, Series, evaluate, evaluation_seed, play_game,
+};
+pub use features::FEATURES;
+pub use heuristic::{Heuristic, Weights, scored, scored_with_next};
+pub use lineup::{HALF_SECOND_OF_SEARCH, Kind, Lineup, load_evaluator, shipped_network};
+pub use net_judge::NetJudge;
+pub use net_tree::{CappedTree, NetSettings, NetTree};
+pub use player::{Decision, Player, View};
+pub use results::Results;
+pub use selfplay::{read_records, record_game, training_seed};
+pub use solve::{SolveSettings, solve};
+pub use tree::{Budget, HeuristicTree, RoundZero, SharpRoundZero, TreeSettings};

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use net::backend::Backend;
+use net::Backend;
+use net::Evaluator;
+use net::Network;
 use net::compact;
-use net::evaluator::Evaluator;
-use net::network::Network;
 use thiserror::Error;
 
 use crate::clock::Clock;
@@ -229,5 +229,5 @@ fn load_network(path: &Path) -> Result<Network, LineupError> {
             .and_then(|n| n.to_network())
             .map_err(wrong);
     }
-    net::file::load(path).map_err(|error| wrong(NetworkError::Shape(error.to_string())))
+    net::load(path).map_err(|error| wrong(NetworkError::Shape(error.to_string())))
 }

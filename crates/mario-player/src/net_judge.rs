@@ -1,7 +1,7 @@
 //! The network as a judge of leaves, its moves masked to the legal ones.
 
 use mario::{Pill, Placement, flood};
-use net::evaluator::Evaluator;
+use net::Evaluator;
 use search::{Evaluate, EvaluateError, Evaluation, SearchRng};
 
 use crate::network::{CLEARED, DURATION, INPUT, MOVES, MOVES_LEN, NetworkError, WON};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use net::evaluator::Evaluator;
+use net::Evaluator;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use search::{

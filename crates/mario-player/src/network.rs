@@ -13,8 +13,8 @@
 
 use std::collections::BTreeMap;
 
-use net::network::{Activation, Conv, Dense, Head, Layer, Network, Output, Reading};
-use net::shape::{Perspective, PlaneShape};
+use net::{Activation, Conv, Dense, Head, Layer, Network, Output, Reading};
+use net::{Perspective, PlaneShape};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 

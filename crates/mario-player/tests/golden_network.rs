@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use mario::Example;
 use mario_player::network::{CLEARED, DURATION, DesignNetwork, LEAK, MOVES, WON};
 use mario_player::planes::{AREA, INPUT_LEN, write_planes};
-use net::reference::Reference;
+use net::Reference;
 use serde_json::Value;
 
 fn golden() -> Option<Value> {

@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use mario::{Game, Rules, flood};
-use mario_player::evaluate::{evaluation_seed, play_game};
-use mario_player::lineup::Lineup;
-use mario_player::net_judge::NetJudge;
-use mario_player::net_tree::{CappedTree, NetSettings, NetTree};
+use mario_player::Budget;
+use mario_player::Lineup;
+use mario_player::NetJudge;
 use mario_player::network::{CLEARED, DURATION, DesignNetwork, LEAK, MOVES, WON};
 use mario_player::planes::AREA;
-use mario_player::player::{Decision, Player, View};
-use mario_player::tree::Budget;
-use net::evaluator::Evaluator;
-use net::shape::IoShape;
+use mario_player::{CappedTree, NetSettings, NetTree};
+use mario_player::{Decision, Player, View};
+use mario_player::{evaluation_seed, play_game};
+use net::Evaluator;
+use net::IoShape;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -45,11 +45,7 @@ impl Evaluator for Counting {
         1
     }
 
-    fn evaluate(
-        &self,
-        planes: &[f32],
-        outputs: &mut [f32],
-    ) -> Result<(), net::evaluator::EvaluateError> {
+    fn evaluate(&self, planes: &[f32], outputs: &mut [f32]) -> Result<(), net::EvaluateError> {
         let rows = planes.chunks_exact(self.0.input_len());
         for (planes, output) in rows.zip(outputs.chunks_exact_mut(self.0.output_len())) {
             let viruses: f32 = planes[..3 * AREA].iter().sum();

@@ -2,11 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use mario::{Game, Rules, record::Record};
-use mario_player::{
-    player::Player,
-    selfplay::{record_game, training_seed},
-};
+use mario::{Game, Record, Rules};
+use mario_player::{Player, record_game, training_seed};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -3,11 +3,11 @@
 
 // The network and its training.
 #[cfg(feature = "trainer")]
-pub mod loss;
+mod loss;
 #[cfg(feature = "trainer")]
-pub mod model;
+mod model;
 #[cfg(feature = "trainer")]
-pub mod task;
+mod task;
 
 // Self-play into a file.
 mod selfplay;
@@ -17,6 +17,10 @@ mod deal;
 mod player;
 mod zero;
 
+#[cfg(feature = "trainer")]
+pub use model::{MarioDesign, MarioShape, build};
 pub use player::MarioPlayer;
 pub use selfplay::{PillSource, SelfPlayError, SelfPlayReport, SelfPlaySettings, self_play};
+#[cfg(feature = "trainer")]
+pub use task::{MarioSettings, MarioTask};
 pub use zero::{DrMario, MarioGame, MarioHead, RoundTally, ZeroSettings};

@@ -2,21 +2,21 @@
 
 use mario_player::network::{CLEARED, DURATION, EPSILON, INPUT, LEAK, MOVES, MOVES_LEN, WON};
 use mario_player::planes::PLANES;
-use net::network::{Head, Network, Output, Reading};
-use net::shape::Perspective;
+use net::Perspective;
 use net::training::conv::Board;
+use net::{Head, Network, Output, Reading};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use super::loss::SCALARS;
-use learn::batch::Shape;
-use learn::layer::dense::{Dense, DenseStart};
-use learn::layer::flatten::Flatten;
-use learn::layer::norm::{self, NormStyle};
-use learn::layer::pixel::Pixel;
-use learn::layer::tower::{Tower, TowerShape};
-use learn::model::{Chain, Model};
+use learn::Flatten;
+use learn::Pixel;
+use learn::Shape;
+use learn::{Chain, Model};
+use learn::{Dense, DenseStart};
+use learn::{NORM_EPSILON, NormStyle};
+use learn::{Tower, TowerShape};
 
 /// Which network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,7 +82,7 @@ pub(crate) fn board() -> Board {
 
 /// A network with random weights.
 pub fn build(shape: MarioShape, seed: u64, threads: usize) -> Model {
-    debug_assert!((f64::from(EPSILON) - norm::EPSILON).abs() < 1e-9);
+    debug_assert!((f64::from(EPSILON) - NORM_EPSILON).abs() < 1e-9);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (board, filters) = (board(), shape.filters);
     let style = match shape.design {

@@ -5,14 +5,10 @@ use std::{path::Path, sync::Arc};
 use fleet::GameError;
 use mario::{Placement, flood};
 use mario_player::{
-    heuristic::Weights,
-    lineup::{Kind, Lineup, load_evaluator, shipped_network},
-    net_judge::NetJudge,
-    net_tree::{NetSettings, NetTree},
-    player::{Decision, Player, View},
-    tree::Budget,
+    Budget, Decision, Kind, Lineup, NetJudge, NetSettings, NetTree, Player, View, Weights,
+    load_evaluator, shipped_network,
 };
-use net::{evaluator::Evaluator, gather::Gather};
+use net::{Evaluator, Gather};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

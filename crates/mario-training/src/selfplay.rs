@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 
 use fleet::play_games;
-use mario::record::{GameInput, Record};
 use mario::{Game, Rules};
-use mario_player::player::Player;
-use mario_player::selfplay::{record_game, training_seed};
+use mario::{GameInput, Record};
+use mario_player::Player;
+use mario_player::{record_game, training_seed};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};

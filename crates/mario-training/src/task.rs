@@ -5,14 +5,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use base::write_whole;
-use mario::example::{Example, StallCounts};
+use mario::COLOR_PERMUTATIONS;
 use mario::flood;
-use mario::symmetry::COLOR_PERMUTATIONS;
+use mario::{Example, StallCounts};
 use mario_player::network::MOVES_LEN;
 use mario_player::planes::{INPUT_LEN, write_planes};
-use mario_player::selfplay::read_records;
+use mario_player::read_records;
+use net::Network;
 use net::compact::{self, Precision};
-use net::network::Network;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
@@ -20,18 +20,18 @@ use serde::{Deserialize, Serialize};
 use crate::loss::{self, SCALARS, Truth};
 use crate::model::{self, MOVES_HEAD, MarioDesign, MarioShape, VALUE_HEAD};
 use base::mix;
-use learn::batch::{Batch, Shape};
+use learn::Mode;
+use learn::Model;
+use learn::Part;
+use learn::Shuffle;
+use learn::TrainSettings;
+use learn::Trainable;
 use learn::checkpoint::{self, CheckpointError};
-use learn::data::{DataError, LoadReport};
-use learn::history::Part;
-use learn::layer::Mode;
 use learn::loss::{Tally, masked_cross_entropy};
-use learn::model::Model;
 use learn::optimiser::{Decay, Rule, Schedule};
-use learn::settings::TrainSettings;
-use learn::shuffle::Shuffle;
-use learn::trainable::Trainable;
 use learn::trainer::Task;
+use learn::{Batch, Shape};
+use learn::{DataError, LoadReport};
 
 /// Everything about a training, as it is saved beside the weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

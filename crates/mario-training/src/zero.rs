@@ -24,11 +24,7 @@ use fleet::{
     State, Winner, chart,
 };
 use mario_player::{
-    evaluate::play_game,
-    lineup::Kind,
-    net_tree::{CappedTree, NetSettings},
-    player::Player,
-    tree::{Budget, RoundZero, SharpRoundZero},
+    Budget, CappedTree, Kind, NetSettings, Player, RoundZero, SharpRoundZero, play_game,
 };
 
 use crate::{

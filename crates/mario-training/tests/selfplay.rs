@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use mario::example::StallCounts;
+use mario::StallCounts;
 use mario::{Example, Game, Rules};
-use mario_player::heuristic::{Heuristic, Weights};
-use mario_player::player::{Player, View};
-use mario_player::selfplay::read_records;
-use mario_player::tree::{Budget, HeuristicTree, RoundZero, TreeSettings};
+use mario_player::read_records;
+use mario_player::{Budget, HeuristicTree, RoundZero, TreeSettings};
+use mario_player::{Heuristic, Weights};
+use mario_player::{Player, View};
 use mario_training::{PillSource, SelfPlaySettings, self_play};
 
 fn settings() -> SelfPlaySettings {

@@ -16,39 +16,42 @@
 #![forbid(unsafe_code)]
 
 // The pieces, the bottle and how it is filled.
+mod board;
 mod cell;
+mod level;
 mod pill;
-
-pub mod board;
-pub mod level;
-pub mod rng;
+mod rng;
 
 // What a pill does, where it can go, and when.
 mod place;
-pub mod reach;
-pub mod speed;
+mod reach;
+mod speed;
 
-pub mod points;
+// A game, alone and against another player.
+mod game;
+mod points;
 pub mod versus;
 
-mod game;
-
 // Games as text, as pictures, as examples, and between programs.
+mod example;
+mod film;
+pub mod protocol;
+mod record;
+mod symmetry;
 mod text;
 
-pub mod example;
-pub mod film;
-pub mod protocol;
-pub mod record;
-pub mod symmetry;
-
-pub use board::Board;
+pub use board::{Board, HEIGHT, WIDTH, bit, cells_of};
 pub use cell::{Cell, Color, Shape};
-pub use example::Example;
+pub use example::{Example, ExampleError, StallCounts, chances};
+pub use film::{FilmError, Scenery, film, still};
 pub use game::{Ending, Game, IllegalPlacement, Rules};
+pub use level::{LAST_LEVEL, board_only, console_level, virus_count};
 pub use pill::{Content, Pill, PillList, Placement};
 pub use place::{Outcome, PlaceError, Scene};
-pub use reach::{Button, Resting, boxes, flood};
-pub use record::Record;
-pub use speed::Speed;
+pub use points::points;
+pub use reach::{Button, Resting, boxes, flood, presses, timed};
+pub use record::{GameInput, Record, RecordEnd, RecordError, RecordMove};
+pub use rng::{FIRST_SEED, POWER_ON_SEED, Rng};
+pub use speed::{FRAMES_PER_SECOND, Speed};
+pub use symmetry::COLOR_PERMUTATIONS;
 pub use text::{Placed, TextError};

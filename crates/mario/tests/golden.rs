@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use mario::example::StallCounts;
-use mario::level::{board_only, console_level};
-use mario::reach::timed::{Falling, search};
-use mario::rng::Rng;
+use mario::Rng;
+use mario::StallCounts;
+use mario::timed::{Falling, search};
 use mario::{Board, Content, Example, PillList, Placement, Record, Resting, Speed, boxes, flood};
+use mario::{board_only, console_level};
 use rayon::prelude::*;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -188,7 +188,7 @@ fn untimed_reachability_matches() {
         let board: Board = text(&row["board"]).parse().unwrap();
         assert_eq!(all(flood(&board)), placements(&row["flood"]), "{board:?}");
         assert_eq!(all(boxes(&board)), placements(&row["approx"]), "{board:?}");
-        let pressed = mario::reach::presses(&board);
+        let pressed = mario::presses(&board);
         assert_eq!(
             pressed.iter().map(|(at, _)| *at).collect::<BTreeSet<_>>(),
             all(flood(&board))
@@ -264,7 +264,7 @@ fn records_become_the_published_examples() {
         assert_eq!(same(&ours), same(&theirs), "{example:?}");
     }
     let stalled = Record {
-        end: mario::record::RecordEnd::Stall,
+        end: mario::RecordEnd::Stall,
         ..record
     };
     for example in Example::of_record(&stalled, StallCounts::AsLost).unwrap() {

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use mario::board::{bit, cells_of};
-use mario::example::{StallCounts, chances};
-use mario::level::virus_count;
-use mario::reach::presses;
-use mario::reach::timed::{Falling, Held, Step, search};
-use mario::record::{RecordEnd, RecordMove};
-use mario::symmetry::COLOR_PERMUTATIONS;
+use mario::COLOR_PERMUTATIONS;
+use mario::presses;
+use mario::timed::{Falling, Held, Step, search};
+use mario::virus_count;
 use mario::{
     Board, Button, Color, Example, Game, Pill, Placed, Placement, Record, Rules, Shape, boxes,
     flood,
 };
+use mario::{RecordEnd, RecordMove};
+use mario::{StallCounts, chances};
+use mario::{bit, cells_of};
 use proptest::prelude::*;
 use proptest::sample::Index;
 

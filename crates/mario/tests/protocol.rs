@@ -2,10 +2,10 @@
 
 use std::net::{TcpListener, TcpStream};
 
-use mario::protocol::wire::{Pace, play, serve};
 use mario::protocol::{
     Client, ClientMessage, Deal, Mode, Presses, Server, ServerMessage, Situation,
 };
+use mario::protocol::{Pace, play, serve};
 use mario::{Board, Ending, Game, Placement, Rules, Speed, flood};
 use proptest::prelude::*;
 

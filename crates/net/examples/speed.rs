@@ -4,10 +4,10 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use net::Arithmetic;
 use net::bench::{BenchOptions, measure, safety_network};
-use net::kernels::Precision;
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
-use net::plan::{Plan, PlanOptions};
+use net::{Plan, PlanOptions};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -17,7 +17,7 @@ fn main() {
         .map_or(2.0, |seconds| seconds.parse().unwrap());
     let start = Instant::now();
     let network = match arguments[1].split_once('x') {
-        _ if Path::new(&arguments[1]).is_file() => net::file::load(arguments[1].as_ref()).unwrap(),
+        _ if Path::new(&arguments[1]).is_file() => net::load(arguments[1].as_ref()).unwrap(),
         Some((blocks, filters)) => {
             let shape = LeelaShape::stock(19, blocks.parse().unwrap(), filters.parse().unwrap());
             LeelaNetwork::random(LeelaVersion::V1, shape, 1).to_network()
@@ -34,8 +34,8 @@ fn main() {
         let options = PlanOptions {
             positions_at_once: Some(batch),
             precision: match arguments.get(5).map(String::as_str) {
-                Some("bf16") => Precision::Bf16,
-                _ => Precision::Full,
+                Some("bf16") => Arithmetic::Bf16,
+                _ => Arithmetic::Full,
             },
             ..PlanOptions::default()
         };

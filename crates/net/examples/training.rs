@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use net::kernels::Isa;
+use net::Isa;
 use net::training::conv::{self, Board, ConvWeights, Scratch, Source, Sums};
 use net::training::gradient::{self, OutputGradient, Sink};
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
 use crate::evaluator::Evaluator;
-use crate::kernels::Precision;
+use crate::kernels::Arithmetic;
 use crate::network::{Network, ShapeError};
 use crate::plan::{Plan, PlanOptions};
 use crate::reference::Reference;
@@ -51,7 +51,7 @@ impl Backend {
             Self::Cpu => Arc::new(Plan::new(network)?),
             Self::CpuBf16 => {
                 let options = PlanOptions {
-                    precision: Precision::Bf16,
+                    precision: Arithmetic::Bf16,
                     ..PlanOptions::default()
                 };
                 if !options.precision.is_fast(options.isa) {

@@ -32,7 +32,7 @@ pub(crate) mod tiling;
 pub(crate) mod weights;
 pub(crate) mod winograd;
 
-pub use isa::{INSTRUCTIONS_VARIABLE, Isa, IsaError, Precision};
+pub use isa::{Arithmetic, INSTRUCTIONS_VARIABLE, Isa, IsaError};
 
 /// Planes, inputs and outputs are handled this many at a time: one cache line of f32.
 pub(crate) const BLOCK: usize = 16;

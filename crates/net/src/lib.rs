@@ -4,7 +4,7 @@
 //! position; an output row is stretches of numbers with names. A [`Network`] is plain data: layers and weights. It comes
 //! from a Leela Zero ([`leela`]) or KataGo ([`katago`]) file, from our own compact format ([`compact`]), or is built by hand. A
 //! [`Backend`] opens it and gives an [`Evaluator`], behind which nobody sees which code runs: the fast one for this
-//! processor, or the [`reference`](mod@reference), which is slow and obviously right.
+//! processor, or the [`Reference`], which is slow and obviously right.
 //!
 //! ```
 //! use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion, POLICY, VALUE};
@@ -31,41 +31,45 @@
 #![deny(unsafe_code)]
 
 // What a network is.
-pub mod network;
-pub mod shape;
-pub mod weights;
+mod network;
+mod shape;
+mod weights;
 
 // Running one.
-pub mod backend;
-pub mod cache;
-pub mod evaluator;
-pub mod gather;
-pub mod plan;
-pub mod reference;
+mod backend;
+mod cache;
+mod evaluator;
+mod gather;
+mod plan;
+mod reference;
 
 // Its files.
 pub mod compact;
-pub mod file;
+mod file;
 pub mod katago;
 pub mod leela;
 
 // Speed, and proof of it.
 pub mod bench;
-pub mod compare;
+mod compare;
 #[allow(unsafe_code)]
-pub mod kernels;
-pub mod soak;
+mod kernels;
+mod soak;
 pub mod training;
 
 pub use backend::{Backend, BoardSizes, OpenError};
 pub use cache::{Cache, CacheKey, CacheStatistics};
+pub use compare::{LayerStatistics, OutputDifference, compare, statistics};
 pub use evaluator::{EvaluateError, Evaluator, batch_of};
-pub use file::{LoadError, NetworkContent, NetworkFile};
+pub use file::{LoadError, NetworkContent, NetworkFile, gzip, load, sha256, sha256_of_bytes};
 pub use gather::Gather;
+pub use kernels::{Arithmetic, INSTRUCTIONS_VARIABLE, Isa, IsaError};
 pub use network::{
     Activation, Attention, Conv, Dense, Gated, Group, Head, Layer, Network, NormOver, Output,
     Pooling, Reading, RmsNorm, Scale, ShapeError,
 };
+pub use plan::{Plan, PlanOptions};
 pub use reference::Reference;
 pub use shape::{IoShape, OutputShape, Perspective, PlaneShape};
+pub use soak::{SoakOptions, SoakReport, soak};
 pub use weights::Weights;

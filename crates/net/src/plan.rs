@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::backend::OpenError;
 use crate::evaluator::{EvaluateError, Evaluator, batch_of};
 use crate::kernels::tiling::Tiling;
-use crate::kernels::{Isa, Precision};
+use crate::kernels::{Arithmetic, Isa};
 use crate::network::Network;
 use crate::shape::IoShape;
 
@@ -33,7 +33,7 @@ pub struct PlanOptions {
     /// Positions worked on together; `None` lets the shape of the network decide.
     pub positions_at_once: Option<usize>,
     /// What 3x3 convolutions multiply.
-    pub precision: Precision,
+    pub precision: Arithmetic,
 }
 
 impl Default for PlanOptions {
@@ -41,7 +41,7 @@ impl Default for PlanOptions {
         Self {
             isa: Isa::detect(),
             positions_at_once: None,
-            precision: Precision::Full,
+            precision: Arithmetic::Full,
         }
     }
 }

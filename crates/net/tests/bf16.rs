@@ -1,10 +1,10 @@
 //! Reduced precision: close to the reference, the same on every instruction set, and rounded indeed.
 
 use net::bench::random_planes;
-use net::kernels::{Isa, Precision};
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
-use net::plan::{Plan, PlanOptions};
+use net::{Arithmetic, Isa};
 use net::{Evaluator, Network, Reference};
+use net::{Plan, PlanOptions};
 
 /// Probabilities and winrates may be this far off, as the design of reduced precision allows.
 const TOLERANCE: f64 = 2e-2;
@@ -16,7 +16,7 @@ const LEAST: f64 = 1e-6;
 fn outputs(network: &Network, planes: &[f32], isa: Isa) -> Vec<f32> {
     let options = PlanOptions {
         isa,
-        precision: Precision::Bf16,
+        precision: Arithmetic::Bf16,
         positions_at_once: Some(2),
     };
     let plan = Plan::with_options(network, options).unwrap();
@@ -57,7 +57,7 @@ fn bf16_stays_close_to_the_reference_on_every_instruction_set() {
                     "{isa}, {size}x{size}: {found}, portable {first}"
                 );
             }
-            let fast = Precision::Bf16.is_fast(isa);
+            let fast = Arithmetic::Bf16.is_fast(isa);
             println!("bf16 on {isa}, {size}x{size}: multiplied by the processor: {fast}");
         }
     }

@@ -1,12 +1,12 @@
 //! The compact format: what comes back, what it costs, and that nothing damaged is accepted.
 
 use base::write_whole;
+use net::Plan;
 use net::compact::{Precision, read, rounded, write};
-use net::compare::compare;
-use net::file::{NetworkFile, load};
+use net::compare;
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
-use net::network::{Activation, Conv, Group, Layer, Network};
-use net::plan::Plan;
+use net::{Activation, Conv, Group, Layer, Network};
+use net::{NetworkFile, load};
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 

@@ -2,12 +2,12 @@
 
 use std::sync::Mutex;
 
-use net::evaluator::Evaluator;
-use net::kernels::Isa;
-use net::network::{Activation, Conv, Dense, Group, Head, Layer, Network, Output, Reading};
-use net::plan::{Plan, PlanOptions};
-use net::reference::Reference;
-use net::shape::{Perspective, PlaneShape};
+use net::Evaluator;
+use net::Isa;
+use net::Reference;
+use net::{Activation, Conv, Dense, Group, Head, Layer, Network, Output, Reading};
+use net::{Perspective, PlaneShape};
+use net::{Plan, PlanOptions};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

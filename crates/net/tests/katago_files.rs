@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use net::file::{NetworkContent, NetworkFile, gzip};
 use net::katago::{FloatStyle, KataDamage, KataNetwork, RandomKind};
 use net::{Backend, LoadError};
+use net::{NetworkContent, NetworkFile, gzip};
 use proptest::prelude::*;
 
 fn sample(kind: RandomKind) -> KataNetwork {

@@ -17,7 +17,7 @@ use tsumego::{
     place_in_window,
 };
 
-use learn::data::{DataError, LoadReport};
+use learn::{DataError, LoadReport};
 
 /// A point of the board as x and y from the top left.
 pub type Place = (u8, u8);

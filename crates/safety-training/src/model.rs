@@ -1,22 +1,22 @@
 //! The three safety networks: the original's two designs, and ours.
 
-use net::network::{Head, Network, Output, Reading};
-use net::shape::{Perspective, PlaneShape};
 use net::training::conv::Board;
+use net::{Head, Network, Output, Reading};
+use net::{Perspective, PlaneShape};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use learn::batch::Shape;
-use learn::layer::conv::Conv;
-use learn::layer::dense::{Dense, DenseBlock, DenseStart};
-use learn::layer::dropout::Dropout;
-use learn::layer::flatten::Flatten;
-use learn::layer::norm::NormStyle;
-use learn::layer::pixel::Pixel;
-use learn::layer::pool::MaxPool;
-use learn::layer::tower::{Tower, TowerShape};
-use learn::model::{Chain, Model};
+use learn::Conv;
+use learn::Dropout;
+use learn::Flatten;
+use learn::MaxPool;
+use learn::NormStyle;
+use learn::Pixel;
+use learn::Shape;
+use learn::{Chain, Model};
+use learn::{Dense, DenseBlock, DenseStart};
+use learn::{Tower, TowerShape};
 
 /// Which network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,7 +165,7 @@ pub fn build(shape: SafetyShape, seed: u64, threads: usize) -> Model {
             )
         }
         SafetyDesign::Dense => {
-            let mut layers: Vec<Box<dyn learn::layer::Layer>> = vec![
+            let mut layers: Vec<Box<dyn learn::Layer>> = vec![
                 Box::new(Flatten),
                 Box::new(Dense::new(
                     "align",

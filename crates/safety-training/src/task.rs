@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use base::write_whole;
+use net::Network;
 use net::compact::{self, Precision};
-use net::network::Network;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
@@ -16,17 +16,17 @@ use tsumego::place_in_window;
 use crate::example::{self, Place, SafetyExample};
 use crate::model::{self, MOVE_HEAD, OWNERSHIP_HEAD, SAFE_HEAD, SafetyDesign, SafetyShape};
 use base::mix;
-use learn::batch::{Batch, Shape};
-use learn::data::{DataError, LoadReport};
-use learn::history::Part;
-use learn::layer::Mode;
+use learn::Mode;
+use learn::Model;
+use learn::Part;
+use learn::Shuffle;
+use learn::TrainSettings;
+use learn::Trainable;
 use learn::loss::{self, Squash, Tally};
-use learn::model::Model;
 use learn::optimiser::{Decay, Rule, Schedule};
-use learn::settings::TrainSettings;
-use learn::shuffle::Shuffle;
-use learn::trainable::Trainable;
 use learn::trainer::Task;
+use learn::{Batch, Shape};
+use learn::{DataError, LoadReport};
 
 /// Everything about a training, as it is saved beside the weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

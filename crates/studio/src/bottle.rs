@@ -3,18 +3,10 @@
 use std::sync::Arc;
 
 use mario::{
-    Board, Color, Game, Pill, Placement, Rules, Shape, Speed,
-    reach::{
-        Button,
-        timed::{self, Falling, Held, Step},
-    },
+    Board, Button, Color, Game, Pill, Placement, Rules, Shape, Speed,
+    timed::{self, Falling, Held, Step},
 };
-use mario_player::{
-    lineup::{Kind, Lineup},
-    net_tree::NetSettings,
-    player::{Player, View},
-    tree::Budget,
-};
+use mario_player::{Budget, Kind, Lineup, NetSettings, Player, View};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -81,7 +73,7 @@ pub fn handle(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
         "bottle.new" => {
             let asked: New = request.fields()?;
             in_range("side", asked.side, 0, 1)?;
-            in_range("level", asked.level, 0, mario::level::LAST_LEVEL)?;
+            in_range("level", asked.level, 0, mario::LAST_LEVEL)?;
             let speed = asked
                 .speed
                 .parse()
@@ -159,7 +151,7 @@ impl Bottles {
             .place_slowly(content, placement.x, placement.y)
             .map_err(|error| Failure::new("bottle", error.to_string()))?;
         let outcome = bottle.game.play_reachable(placement);
-        let gained = mario::points::points(bottle.speed, outcome.viruses);
+        let gained = mario::points(bottle.speed, outcome.viruses);
         bottle.points += gained;
         let sent = mario::versus::attack(&scenes);
         // What the other side sent falls before the next pill.
@@ -367,8 +359,8 @@ fn board_json(board: &Board) -> Value {
         Shape::Top,
         Shape::Single,
     ];
-    (0..mario::board::HEIGHT)
-        .flat_map(|y| (0..mario::board::WIDTH).map(move |x| (x, y)))
+    (0..mario::HEIGHT)
+        .flat_map(|y| (0..mario::WIDTH).map(move |x| (x, y)))
         .map(|(x, y)| match board.cell(x, y) {
             None => 0,
             Some(cell) => {

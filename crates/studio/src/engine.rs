@@ -7,8 +7,8 @@ use std::{
 
 use go::{BoardSize, Color, Game, Move, Symmetry};
 use go_player::{
-    Decision, LoadedNetwork, Memory, Observer, Options, Player, Request, Restrictions, Snapshot,
-    StopMode, View, choice::ResignPolicy, dynamic_komi,
+    Decision, LoadedNetwork, Memory, Observer, Options, Player, Request, ResignPolicy,
+    Restrictions, Snapshot, StopMode, View, dynamic_komi,
 };
 use serde_json::{Value, json};
 

@@ -7,10 +7,7 @@ use std::sync::Arc;
 use axum::extract::ws::Message;
 use go::{Board, BoardSize, Color, Game, Komi, Move, Point, PointSet, Symmetry};
 use go_player::{Assumptions, LoadedNetwork, Player, Position};
-use net::{
-    backend::Backend,
-    network::{Layer, Network},
-};
+use net::{Backend, Layer, Network};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -171,7 +168,7 @@ fn planes(network: &LoadedNetwork, game: &Game, layer: usize) -> Result<Vec<f32>
     let position = Position::new(game, Assumptions::default());
     let row = input(network, &position, network.evaluator.shape().input_len());
     let filters: Vec<usize> = (0..network.filters).collect();
-    let outputs = run(&ladder::probe::planes_of(&whole, end, &filters), &row)?;
+    let outputs = run(&ladder::planes_of(&whole, end, &filters), &row)?;
     let (side, area) = (game.size().get(), game.size().area());
     let flip = |index: usize| (side - 1 - index / side) * side + index % side;
     Ok((0..outputs.len())

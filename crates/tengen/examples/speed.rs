@@ -6,12 +6,12 @@
 
 use std::time::Instant;
 
-use learn::batch::{Batch, Shape};
+use learn::Mode;
+use learn::Model;
 use learn::device::Device;
-use learn::layer::Mode;
 use learn::loss::{Squash, cross_entropy, squared};
-use learn::model::Model;
 use learn::optimiser::{Optimiser, Rule};
+use learn::{Batch, Shape};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -75,22 +75,20 @@ fn main() {
 
 fn build(kind: &str, blocks: usize, filters: usize, threads: usize) -> Model {
     match kind {
-        "dense" => {
-            safety_training::model::build(safety_training::model::SafetyShape::DENSE, 1, threads)
-        }
+        "dense" => safety_training::build(safety_training::SafetyShape::DENSE, 1, threads),
         "safety" => {
-            let shape = safety_training::model::SafetyShape {
+            let shape = safety_training::SafetyShape {
                 planes: tsumego::TENGEN_PLANES.len(),
                 blocks,
                 filters,
                 ..Default::default()
             };
-            safety_training::model::build(shape, 1, threads)
+            safety_training::build(shape, 1, threads)
         }
         "mario" => {
-            let design = mario_training::model::MarioDesign::Original;
-            mario_training::model::build(
-                mario_training::model::MarioShape {
+            let design = mario_training::MarioDesign::Original;
+            mario_training::build(
+                mario_training::MarioShape {
                     design,
                     blocks,
                     filters,
@@ -100,12 +98,12 @@ fn build(kind: &str, blocks: usize, filters: usize, threads: usize) -> Model {
             )
         }
         _ => {
-            let shape = go_training::model::GoShape {
+            let shape = go_training::GoShape {
                 size: 19,
                 blocks,
                 filters,
             };
-            go_training::model::build(shape, false, 1, threads)
+            go_training::build(shape, false, 1, threads)
         }
     }
 }

@@ -18,7 +18,7 @@ const LEELAZ: &str = "leelaz";
 const KATAGO: &str = "katago";
 
 fn main() -> ExitCode {
-    if let Err(error) = net::kernels::Isa::from_environment() {
+    if let Err(error) = net::Isa::from_environment() {
         return output::end(&error.into());
     }
     if is_called(LEELAZ) {

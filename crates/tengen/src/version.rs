@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use net::kernels::Isa;
+use net::Isa;
 
 /// The text after the program's name.
 pub fn version() -> &'static str {

@@ -6,8 +6,8 @@ use std::{
     process::{Command, Output},
 };
 
-use net::file::{NetworkContent, NetworkFile};
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion, TextStyle};
+use net::{NetworkContent, NetworkFile};
 use serde_json::Value;
 
 /// White's D4 can be chased across the empty board, from E4.

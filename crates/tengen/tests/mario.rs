@@ -278,7 +278,7 @@ fn selfplay_deals_from_a_list_of_levels_and_old_runs_go_on() {
         assert!(output.status.success(), "{}", text(&output.stderr));
     };
     play("list.txt", "2,0", "12");
-    let records: Vec<_> = mario_player::selfplay::read_records(&at.join("list.txt"))
+    let records: Vec<_> = mario_player::read_records(&at.join("list.txt"))
         .unwrap()
         .map(|record| record.unwrap().board.viruses_left())
         .collect();

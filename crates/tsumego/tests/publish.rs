@@ -3,8 +3,8 @@
 use std::process::Command;
 
 use go::{Board, BoardSize, Color, Point};
-use net::network::{Activation, Dense, Head, Layer, Network, Output, Reading};
-use net::shape::{Perspective, PlaneShape};
+use net::{Activation, Dense, Head, Layer, Network, Output, Reading};
+use net::{Perspective, PlaneShape};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use tsumego::{FeatureSet, Problem, SafetyNet, Side, compress, publish};

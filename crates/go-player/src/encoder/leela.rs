@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use go::{BoardSize, Color, Symmetry};
 use net::{
+    IoShape, Perspective,
     leela::{POLICY, VALUE},
-    shape::{IoShape, Perspective},
 };
 
 use super::{Encoder, NotForGo, Opinion};

@@ -9,10 +9,7 @@ use std::{
 };
 
 use go::{BoardSize, LadderMarks, PointSet, Symmetry};
-use net::{
-    cache::Cache,
-    shape::{IoShape, Perspective},
-};
+use net::{Cache, IoShape, Perspective};
 
 use super::{
     Encoder, NotForGo, Opinion, ScoreOpinion,

@@ -10,9 +10,8 @@ use std::{
 
 use go_player::LoadedNetwork;
 use net::{
-    evaluator::Evaluator,
+    Evaluator, IoShape, OutputShape, Perspective, PlaneShape,
     leela::{POLICY, VALUE},
-    shape::{IoShape, OutputShape, Perspective, PlaneShape},
 };
 
 const HISTORY: usize = 8;
@@ -69,11 +68,7 @@ impl Evaluator for FormulaNetwork {
         1
     }
 
-    fn evaluate(
-        &self,
-        planes: &[f32],
-        outputs: &mut [f32],
-    ) -> Result<(), net::evaluator::EvaluateError> {
+    fn evaluate(&self, planes: &[f32], outputs: &mut [f32]) -> Result<(), net::EvaluateError> {
         let (input, output) = (self.shape.input_len(), self.shape.output_len());
         for (row, answer) in planes.chunks(input).zip(outputs.chunks_mut(output)) {
             self.rows.fetch_add(1, Ordering::Relaxed);

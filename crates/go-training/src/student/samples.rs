@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use base::mix;
 use go::{Color, Game, Move, PointSet};
-use learn::shuffle::Shuffle;
+use learn::Shuffle;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 

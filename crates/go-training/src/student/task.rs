@@ -9,19 +9,15 @@ use base::{mix, write_whole};
 use go::Symmetry;
 use go_player::{SCORE_UNIT, TengenFeatures};
 use learn::{
-    data::DataError,
-    history::Part,
-    layer::Mode,
+    AverageSettings, DataError, Mode, Part, TrainSettings, Trainable,
     loss::Tally,
     optimiser::{Decay, Rule, Schedule},
-    settings::{AverageSettings, TrainSettings},
     size_free::{SizeFree, SizeFreeBatch, SizeFreeOutputs, SizeFreeShape, VALUES},
-    trainable::Trainable,
     trainer::Task,
 };
 use net::{
+    Network,
     compact::{self, Precision},
-    network::Network,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -3,13 +3,11 @@ use std::{fs, path::Path};
 use go::{BoardSize, Symmetry};
 use go_player::{Assumptions, Encoder, LoadedNetwork, Position, TengenEncoder, TengenFeatures};
 use learn::{
-    history::Part,
-    layer::Mode,
-    settings::AverageSettings,
+    AverageSettings, Mode, Part,
     size_free::{Planes, SizeFree, SizeFreeShape},
     trainer::{self, Task, train},
 };
-use net::{backend::Backend, training::LANES};
+use net::{Backend, training::LANES};
 
 use super::{
     StudentData, StudentSettings, StudentShape, StudentTask, examine,

@@ -8,8 +8,8 @@ use flate2::write::GzEncoder;
 use go::{BoardSize, Color, Game, Komi, Move};
 use go_player::planes::BitPlanes;
 use go_player::record::ChunkRecord;
-use net::backend::Backend;
-use net::evaluator::Evaluator;
+use net::Backend;
+use net::Evaluator;
 use rand::RngExt;
 
 use super::*;

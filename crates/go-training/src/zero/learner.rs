@@ -7,13 +7,12 @@ use fleet::{
     TrainingRequest,
 };
 use learn::{
-    history::Part,
+    AverageSettings, Part, TrainSettings,
     optimiser::{Decay, Schedule},
-    settings::{AverageSettings, TrainSettings},
     trainer::{self, name},
 };
 use net::{
-    file::gzip,
+    gzip,
     leela::{LeelaNetwork, LeelaShape, LeelaVersion, TextStyle},
 };
 
@@ -141,7 +140,7 @@ fn new_network(network: &LeelaNetwork, checkpoint: Option<Vec<u8>>) -> NewNetwor
     // The file that plays comes last: where it is, all others are.
     files.push((Go::NETWORK_EXTENSION, gzip(&text)));
     NewNetwork {
-        name: net::file::sha256_of_bytes(&text),
+        name: net::sha256_of_bytes(&text),
         files,
     }
 }

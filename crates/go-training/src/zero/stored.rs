@@ -104,8 +104,8 @@ mod tests {
         selfplay::{SelfPlay, play_game},
     };
     use net::{
+        Reference,
         leela::{LeelaNetwork, LeelaShape, LeelaVersion},
-        reference::Reference,
     };
 
     use super::*;

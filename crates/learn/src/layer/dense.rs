@@ -1,8 +1,8 @@
 //! A fully connected layer with an activation, and a residual pair of them.
 
-use net::network::{Dense as PlainDense, Layer as Plain};
 use net::training::conv::padded;
 use net::training::gemm::{Left, Packed, gemm};
+use net::{Dense as PlainDense, Layer as Plain};
 use rand::Rng;
 
 use super::step::Step;
@@ -383,7 +383,7 @@ impl Layer for DenseBlock {
 
     fn export(&self) -> Vec<Plain> {
         let last = PlainDense {
-            activation: net::network::Activation::Identity,
+            activation: net::Activation::Identity,
             ..self.second.plain()
         };
         vec![Plain::Residual {

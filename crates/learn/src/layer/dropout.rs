@@ -1,6 +1,6 @@
 //! Dropout: some numbers are left out in training, the rest scaled up so that the sum stays.
 
-use net::network::Layer as Plain;
+use net::Layer as Plain;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

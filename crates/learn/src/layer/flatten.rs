@@ -1,6 +1,6 @@
 //! From blocked planes to a row in plain order, as fully connected layers read it.
 
-use net::network::Layer as Plain;
+use net::Layer as Plain;
 use net::training::LANES;
 
 use super::step::Step;

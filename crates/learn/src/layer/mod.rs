@@ -18,6 +18,15 @@ pub mod tower;
 #[cfg(any(test, feature = "exact"))]
 pub(crate) mod exact;
 
+pub use conv::Conv;
+pub use dense::{Dense, DenseBlock, DenseStart};
+pub use dropout::Dropout;
+pub use flatten::Flatten;
+pub use norm::{EPSILON as NORM_EPSILON, NormStyle};
+pub use pixel::Pixel;
+pub use pool::{GlobalPool, MaxPool};
+pub use tower::{Tower, TowerShape};
+
 use crate::batch::{Batch, Shape, Workers};
 use crate::param::Param;
 
@@ -71,7 +80,7 @@ pub trait Layer: Send {
     fn resume_statistics(&mut self) {}
 
     /// The layer as plain data for playing, batch norm folded in; empty when it does nothing there.
-    fn export(&self) -> Vec<net::network::Layer>;
+    fn export(&self) -> Vec<net::Layer>;
 
     /// What it computes, as plain steps.
     fn steps(&self) -> Vec<Step>;
@@ -82,10 +91,10 @@ pub trait Layer: Send {
 }
 
 /// Slope of an activation below zero, as plain data.
-pub(crate) fn activation(slope: f32) -> net::network::Activation {
+pub(crate) fn activation(slope: f32) -> net::Activation {
     match slope {
-        0.0 => net::network::Activation::Relu,
-        1.0 => net::network::Activation::Identity,
-        slope => net::network::Activation::LeakyRelu(slope),
+        0.0 => net::Activation::Relu,
+        1.0 => net::Activation::Identity,
+        slope => net::Activation::LeakyRelu(slope),
     }
 }

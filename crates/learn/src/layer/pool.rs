@@ -1,6 +1,6 @@
 //! Pooling: the largest of every 2x2 square, or mean and maximum of every plane.
 
-use net::network::Layer as Plain;
+use net::Layer as Plain;
 use net::training::LANES;
 use net::training::conv::Board;
 

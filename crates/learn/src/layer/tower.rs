@@ -5,9 +5,9 @@
 //! [`net::training::conv`]. Kept for the backward pass are the raw outputs of all convolutions and the activations
 //! between blocks.
 
-use net::network::{Conv, Layer as Plain};
 use net::training::conv::{self, Affine, Board, ConvWeights, Source, Sums};
 use net::training::gradient::{self, OutputGradient, Sink};
+use net::{Conv, Layer as Plain};
 use rand::Rng;
 
 use super::norm::{Norm, NormStyle};
@@ -94,11 +94,6 @@ impl Tower {
     /// The convolutions: the first, then two a block.
     pub fn units(&self) -> &[Unit] {
         &self.units
-    }
-
-    /// The convolutions, to be changed.
-    pub fn units_mut(&mut self) -> &mut [Unit] {
-        &mut self.units
     }
 
     /// Brings the weights of all units into the form that convolves, a share of the units on each thread.
@@ -438,7 +433,7 @@ impl Layer for Tower {
             layers.push(Plain::Residual {
                 body: vec![
                     folded(&pair[0], slope),
-                    folded(&pair[1], net::network::Activation::Identity),
+                    folded(&pair[1], net::Activation::Identity),
                 ],
                 activation: slope,
             });

@@ -1,10 +1,10 @@
 //! The network as plain data, for playing.
 
-use net::network::{
+use net::{
     Activation, Conv, Dense, Head, Layer as Plain, Network, Output, Pooling as PlainPooling,
     Reading, Scale,
 };
-use net::shape::{Perspective, PlaneShape};
+use net::{Perspective, PlaneShape};
 
 use super::conv::{Conv1, Conv3};
 use super::rows::Rows;

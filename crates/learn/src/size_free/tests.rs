@@ -1,7 +1,7 @@
 //! The size-free network agrees with plain f64 arithmetic: outputs, gradients, and the file that plays.
 
-use net::evaluator::Evaluator;
-use net::reference::Reference;
+use net::Evaluator;
+use net::Reference;
 use net::training::LANES;
 use net::training::conv::Board;
 use rand::RngExt;

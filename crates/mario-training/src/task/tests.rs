@@ -298,7 +298,7 @@ fn original_design_gives_the_golden_loss_and_gradients() {
 
 #[test]
 fn the_written_network_answers_as_the_training_model_does() {
-    use net::evaluator::Evaluator;
+    use net::Evaluator;
     let folder = folder_of_examples(200);
     for design in [MarioDesign::Original, MarioDesign::Ours] {
         let out = tempfile::tempdir().unwrap();
@@ -308,8 +308,8 @@ fn the_written_network_answers_as_the_training_model_does() {
             trainer::train(&mut task, &settings.training, out.path(), &mut |_| true).unwrap();
         task.load(Part::Test, 0, 3).unwrap();
         task.forward(Mode::Evaluate);
-        let network = net::file::load(&outcome.averaged.unwrap()).unwrap();
-        let plan = net::backend::Backend::Cpu.open(&network).unwrap();
+        let network = net::load(&outcome.averaged.unwrap()).unwrap();
+        let plan = net::Backend::Cpu.open(&network).unwrap();
         let shape = plan.shape().clone();
         let planes: Vec<f32> = (0..3).flat_map(|index| task.input.plain(index)).collect();
         let mut rows = vec![0.0; 3 * shape.output_len()];
@@ -326,7 +326,7 @@ fn the_written_network_answers_as_the_training_model_does() {
             let moves = &row[shape.output(mario_player::network::MOVES).unwrap()];
             assert!((moves.iter().sum::<f32>() - 1.0).abs() < 1e-3);
         }
-        mario_player::net_judge::NetJudge::new(plan).unwrap();
+        mario_player::NetJudge::new(plan).unwrap();
     }
 }
 

@@ -5,9 +5,8 @@ use fleet::{
     TrainingRequest,
 };
 use learn::{
-    history::Part,
+    AverageSettings, Part, TrainSettings,
     optimiser::{Decay, Rule, Schedule},
-    settings::{AverageSettings, TrainSettings},
     trainer::{self, name},
 };
 use mario::Example;
@@ -56,7 +55,7 @@ impl Learner for DrMario {
         let bytes = compact::write(&task.network(), Precision::F32);
         Ok(Some(Trained {
             network: NewNetwork {
-                name: net::file::sha256_of_bytes(&bytes),
+                name: net::sha256_of_bytes(&bytes),
                 files: vec![
                     (CHECKPOINT_EXTENSION, checkpoint),
                     (Self::NETWORK_EXTENSION, bytes),

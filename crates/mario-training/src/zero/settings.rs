@@ -1,7 +1,7 @@
 //! The settings of a run that learns Dr. Mario, in one documented file.
 
-use mario::level::LAST_LEVEL;
-use mario_player::lineup::Kind;
+use mario::LAST_LEVEL;
+use mario_player::Kind;
 use serde::{Deserialize, Serialize};
 
 use fleet::{BadSetting, Elo, Limits, Setting, Sprt};

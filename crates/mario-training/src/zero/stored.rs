@@ -1,11 +1,7 @@
 //! A finished game of self-play as it lies in the log: a line of JSON, then its record as text.
 
-use mario::{
-    Example, Game,
-    example::StallCounts,
-    record::{Record, RecordMove},
-};
-use mario_player::evaluate::{Finish, GameResult};
+use mario::{Example, Game, Record, RecordMove, StallCounts};
+use mario_player::{Finish, GameResult};
 use serde::{Deserialize, Serialize};
 
 /// Ends the line of JSON.
@@ -79,7 +75,7 @@ impl MarioGame {
             head: serde_json::from_str(head).map_err(|error| error.to_string())?,
             record: record
                 .parse()
-                .map_err(|error: mario::record::RecordError| error.to_string())?,
+                .map_err(|error: mario::RecordError| error.to_string())?,
         })
     }
 

@@ -5,7 +5,7 @@ use std::{
 
 use base::nth_seed;
 use fleet::{Beginning, Event, Games, Run};
-use mario::record::RecordEnd;
+use mario::RecordEnd;
 
 use super::*;
 

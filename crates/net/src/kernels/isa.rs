@@ -19,7 +19,7 @@ pub enum Isa {
 
 /// The precision of the numbers that 3x3 convolutions multiply; sums are f32 always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Precision {
+pub enum Arithmetic {
     /// f32: the result is exact to about six digits.
     #[default]
     Full,
@@ -27,7 +27,7 @@ pub enum Precision {
     Bf16,
 }
 
-impl Precision {
+impl Arithmetic {
     /// Whether `isa` multiplies this precision at full speed on this processor.
     pub fn is_fast(self, isa: Isa) -> bool {
         match self {

@@ -12,7 +12,7 @@ use super::step::{FlatOrder, Step, join_convolutions};
 use crate::backend::OpenError;
 use crate::kernels::tiling::Tiling;
 use crate::kernels::weights::row_of;
-use crate::kernels::{Precision, blocks};
+use crate::kernels::{Arithmetic, blocks};
 use crate::network::{Activation, Conv, Layer, Network};
 use crate::shape::PlaneShape;
 
@@ -56,13 +56,13 @@ impl Program {
     /// the same.
     pub(super) fn compile(
         network: &Network,
-        precision: Precision,
+        precision: Arithmetic,
         donor: Option<&Self>,
     ) -> Result<Self, OpenError> {
         let (height, width) = (network.input.height, network.input.width);
         let tiling = match precision {
-            Precision::Full => Tiling::new(height, width),
-            Precision::Bf16 => Tiling::with_tiles_up_to(BF16_TILES, height, width),
+            Arithmetic::Full => Tiling::new(height, width),
+            Arithmetic::Bf16 => Tiling::with_tiles_up_to(BF16_TILES, height, width),
         }
         .map(Arc::new);
         let mut compiler = Compiler {

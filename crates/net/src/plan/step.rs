@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::pack::{Affine, Matrix};
-use crate::kernels::Precision;
+use crate::kernels::Arithmetic;
 use crate::kernels::activation::Act;
 use crate::kernels::attention::{AttentionShape, Turns};
 use crate::kernels::memory::Buffer;
@@ -184,9 +184,9 @@ pub(super) fn join_convolutions(steps: &mut [Step]) {
 
 impl Step {
     /// The same step with what it multiplies rounded, if it is a 3x3 convolution.
-    pub(super) fn rounded(mut self, precision: Precision) -> Self {
+    pub(super) fn rounded(mut self, precision: Arithmetic) -> Self {
         if let Self::Conv3 { conv, .. } = &mut self
-            && precision == Precision::Bf16
+            && precision == Arithmetic::Bf16
         {
             conv.round();
         }

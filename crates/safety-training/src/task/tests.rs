@@ -139,14 +139,12 @@ fn all_three_designs_learn_a_simple_rule_and_are_written() {
 
 /// The last network written without averaging has the model's own weights and statistics.
 fn the_network_answers_as_the_model(task: &mut SafetyTask, file: &Path) {
-    use net::evaluator::Evaluator;
+    use net::Evaluator;
     let folder = file.parent().unwrap();
     let file = task.write_network(folder, "again").unwrap();
     task.load(Part::Test, 0, 2).unwrap();
     task.forward(Mode::Evaluate);
-    let plan = net::backend::Backend::Cpu
-        .open(&net::file::load(&file).unwrap())
-        .unwrap();
+    let plan = net::Backend::Cpu.open(&net::load(&file).unwrap()).unwrap();
     let shape = plan.shape().clone();
     let planes: Vec<f32> = (0..2).flat_map(|index| task.input.plain(index)).collect();
     let mut rows = vec![0.0; 2 * shape.output_len()];

@@ -30,7 +30,7 @@ pub fn run(scene: &Scene<'_>) {
     );
     fs::write(
         folder.join("networks/abcdef0123456789.gz"),
-        net::file::gzip(&network.to_text(Default::default())),
+        net::gzip(&network.to_text(Default::default())),
     )
     .unwrap();
     fs::write(

@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
 use go_player::{LoadedNetwork, Options, bench};
-use net::kernels::Isa;
+use net::Isa;
 
 use super::terminal;
 

@@ -20,7 +20,7 @@ use go_player::{
     dynamic_komi::verdicts,
 };
 use gtp::{Engine, Input, Outputs, Personality, komi_report, report};
-use net::shape::Perspective;
+use net::Perspective;
 
 use katago::KataSetup;
 pub use katago::run_as_katago;
@@ -205,7 +205,7 @@ fn print_leelaz_failure(error: &anyhow::Error) {
              By default, Leela Zero looks for it in {}.\n",
             looked_at.display()
         )),
-        Some(NetworkError::Load(net::file::LoadError::Unreadable { file, .. })) => {
+        Some(NetworkError::Load(net::LoadError::Unreadable { file, .. })) => {
             eprintln!("Could not open weights file: {}", file.display());
         }
         _ => eprintln!("{error:#}"),

@@ -16,14 +16,14 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
-use mario::level::LAST_LEVEL;
-use mario::rng::{FIRST_SEED, POWER_ON_SEED};
+use mario::LAST_LEVEL;
+use mario::{FIRST_SEED, POWER_ON_SEED};
 use mario::{Game, Rules, Speed};
-use mario_player::clock::Clock;
-use mario_player::heuristic::Weights;
-use mario_player::lineup::{HALF_SECOND_OF_SEARCH, Kind, Lineup};
-use mario_player::net_tree::NetSettings;
-use mario_player::tree::Budget;
+use mario_player::Budget;
+use mario_player::Clock;
+use mario_player::NetSettings;
+use mario_player::Weights;
+use mario_player::{HALF_SECOND_OF_SEARCH, Kind, Lineup};
 
 /// Dr. Mario: play, watch, measure, record, solve and draw
 #[derive(Subcommand)]

@@ -190,7 +190,7 @@ fn player(text: &str, visits: u64) -> anyhow::Result<Contestant> {
             command: text.to_owned(),
         });
     }
-    let hash = net::file::sha256(Path::new(text))?;
+    let hash = net::sha256(Path::new(text))?;
     let program = env::current_exe().context("cannot find the path of this program")?;
     let program = program
         .to_str()

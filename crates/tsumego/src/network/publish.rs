@@ -1,6 +1,6 @@
 //! A safety network as one JavaScript module.
 
-use net::network::{Activation, Layer, Network, Pooling, Reading};
+use net::{Activation, Layer, Network, Pooling, Reading};
 use serde_json::{Value, json};
 use thiserror::Error;
 

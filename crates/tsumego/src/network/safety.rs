@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use go::{Board, Color, Point, PointSet};
-use net::backend::{Backend, OpenError};
+use net::Evaluator;
+use net::LoadError;
 use net::compact;
-use net::evaluator::Evaluator;
-use net::file::LoadError;
-use net::network::{Layer, Network};
+use net::{Backend, OpenError};
+use net::{Layer, Network};
 use thiserror::Error;
 
 use crate::network::features::{FeatureSet, Planes, features};
@@ -82,7 +82,7 @@ impl SafetyNet {
         let Some(file) = file else {
             return SafetyNet::new(&default_network(), set);
         };
-        SafetyNet::new(&net::file::load(file)?, set).map_err(|reason| SafetyError::File {
+        SafetyNet::new(&net::load(file)?, set).map_err(|reason| SafetyError::File {
             file: file.to_owned(),
             reason: Box::new(reason),
         })

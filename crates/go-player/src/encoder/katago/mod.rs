@@ -15,7 +15,7 @@ mod tests;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use go::{BoardSize, LadderMarks, Point, Symmetry};
-use net::{cache::Cache, shape::IoShape};
+use net::{Cache, IoShape};
 
 use super::{Encoder, NotForGo, Opinion};
 use crate::{

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use go::{BoardSize, KoRule, Move, Point, Scoring};
-use net::shape::IoShape;
+use net::IoShape;
 
 use super::{super::NotForGo, KataTraits};
 use crate::{

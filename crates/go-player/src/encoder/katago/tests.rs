@@ -6,7 +6,7 @@ use std::{
 };
 
 use go::{BoardSize, Color, Game, Komi, Move, PointSet, Rules, Symmetry};
-use net::shape::{IoShape, OutputShape, Perspective, PlaneShape};
+use net::{IoShape, OutputShape, Perspective, PlaneShape};
 use rand::{RngExt, SeedableRng};
 use search::{Game as _, SearchRng};
 use serde_json::Value;

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::bail;
-use ladder::{original::Original, reader::DEFAULT_STEPS, standalone::LadderNetwork};
+use ladder::{DEFAULT_STEPS, LadderNetwork, Original};
 use net::leela::{BOARD_SIZES, LeelaNetwork, TextStyle};
 
 use crate::commands::{files::write_whole, terminal};

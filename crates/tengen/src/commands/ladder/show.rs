@@ -7,10 +7,10 @@ use std::{
 
 use anyhow::{Context, anyhow, bail};
 use go::{Board, Diagram, Game, LadderReader, Point};
-use ladder::journey::{Journey, News, journey};
-use ladder::picture::picture;
-use ladder::positions::{Kind, Question, questions, truth};
-use ladder::reader::{DEFAULT_STEPS, reader};
+use ladder::picture;
+use ladder::{DEFAULT_STEPS, reader};
+use ladder::{Journey, News, journey};
+use ladder::{Kind, Question, questions, truth};
 
 use crate::commands::{files::write_whole, terminal};
 

@@ -7,13 +7,13 @@ use anyhow::{Context, anyhow, bail};
 use go::sgf::Tree;
 use go::{Board, BoardSize};
 use indicatif::ProgressBar;
-use ladder::exam::{Candidate, Marks, Set, boards_of, examine, kind_of, sets};
-use ladder::original::Original;
-use ladder::played::played;
-use ladder::positions::{Kind, from_record};
-use ladder::reader::DEFAULT_STEPS;
-use ladder::score::Score;
-use ladder::standalone::LadderNetwork;
+use ladder::DEFAULT_STEPS;
+use ladder::LadderNetwork;
+use ladder::LadderScore;
+use ladder::Original;
+use ladder::played;
+use ladder::{Candidate, Marks, TestSet, boards_of, examine, kind_of, sets};
+use ladder::{Kind, from_record};
 use serde_json::{Value, json};
 
 use crate::commands::terminal;
@@ -108,13 +108,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 /// The sets that `--only` leaves. With games to ask about, that may be none.
-fn wanted_sets(args: &Args) -> anyhow::Result<Vec<Set>> {
+fn wanted_sets(args: &Args) -> anyhow::Result<Vec<TestSet>> {
     let all = sets(args.boards);
     let Some(text) = &args.only else {
         return Ok(all);
     };
     let names: Vec<String> = all.iter().map(|set| format!("\"{}\"", set.name)).collect();
-    let wanted: Vec<Set> = all
+    let wanted: Vec<TestSet> = all
         .into_iter()
         .filter(|set| set.name.contains(text.as_str()))
         .collect();
@@ -177,7 +177,7 @@ fn show(args: &Args, set: &str, names: &[&str], marks: &[Marks]) -> anyhow::Resu
     terminal::print(&text)
 }
 
-fn row(name: &str, kind: Kind, score: &Score) -> String {
+fn row(name: &str, kind: Kind, score: &LadderScore) -> String {
     let kind = match kind {
         Kind::Escape => "escape",
         Kind::Chase => "chase",

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::Args;
 use draw::bottle::{to_gif, to_svg};
-use mario::film::{film, still};
-use mario_player::selfplay::read_records;
+use mario::{film, still};
+use mario_player::read_records;
 
 use crate::commands::files::write_whole;
 use crate::commands::terminal::counted;

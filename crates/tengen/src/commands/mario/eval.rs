@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 use mario::Rules;
-use mario_player::clock::Clock;
-use mario_player::evaluate::{Estimate, LevelResult, Series, evaluate};
-use mario_player::net_tree::NetSettings;
-use mario_player::results::Results;
+use mario_player::Clock;
+use mario_player::NetSettings;
+use mario_player::Results;
+use mario_player::{Estimate, LevelResult, Series, evaluate};
 use serde_json::json;
 
 use super::{Levels, PlayerArgs};

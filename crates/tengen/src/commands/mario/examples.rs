@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Args;
 use mario::Example;
-use mario::example::StallCounts;
-use mario_player::selfplay::read_records;
+use mario::StallCounts;
+use mario_player::read_records;
 
 use crate::commands::files::WholeFile;
 use crate::commands::terminal::counted;

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use clap::Args;
 use draw::bottle::to_rows;
-use mario::film::Scenery;
-use mario::protocol::presses::Press;
+use mario::FRAMES_PER_SECOND;
+use mario::Scenery;
+use mario::protocol::Press;
 use mario::protocol::{ClientMessage, Deal, Presses, Server, VERSION};
-use mario::speed::FRAMES_PER_SECOND;
 use mario::{Button, Ending, Rules, Speed};
 
 use super::DealArgs;

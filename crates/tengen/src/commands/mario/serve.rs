@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use mario::protocol::wire::{Pace, Rest, play, serve};
 use mario::protocol::{Client, Deal, Server, Situation};
+use mario::protocol::{Pace, Rest, play, serve};
 use mario::{Ending, Rules, Speed};
-use mario_player::clock::Clock;
-use mario_player::net_tree::NetSettings;
-use mario_player::player::View;
+use mario_player::Clock;
+use mario_player::NetSettings;
+use mario_player::View;
 
 use super::{DealArgs, PlayerArgs};
 

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
-use mario::record::{RecordEnd, RecordMove};
 use mario::{Placed, Record, Rules};
-use mario_player::heuristic::Weights;
-use mario_player::solve::{SolveSettings, solve};
+use mario::{RecordEnd, RecordMove};
+use mario_player::Weights;
+use mario_player::{SolveSettings, solve};
 use serde_json::json;
 
 use super::DealArgs;

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use draw::bottle::to_rows;
-use mario::film::Scenery;
+use mario::FRAMES_PER_SECOND;
+use mario::Scenery;
 use mario::protocol::{Client, Deal, Server, Situation};
-use mario::speed::FRAMES_PER_SECOND;
 use mario::{Ending, Game, Rules, Speed};
-use mario_player::clock::Clock;
-use mario_player::net_tree::NetSettings;
-use mario_player::player::{Player, View};
+use mario_player::Clock;
+use mario_player::NetSettings;
+use mario_player::{Player, View};
 
 use super::play::picture;
 use super::stage::{Key, Stage};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use learn::surgery;
-use net::file::gzip;
+use net::gzip;
 use net::leela::{LeelaNetwork, TextStyle};
 
 /// Average networks of one size, number by number.

@@ -6,14 +6,14 @@ use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
-use net::backend::Backend;
+use net::Backend;
+use net::Network;
 use net::bench::{
     BenchOptions, Comparison, alternate, convolution_flops, instructions, measure, safety_network,
 };
-use net::file::load;
-use net::kernels::{Isa, IsaError};
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
-use net::network::Network;
+use net::load;
+use net::{Isa, IsaError};
 use serde_json::json;
 
 /// Measure evaluations a second, planes and heads included.

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use net::backend::Backend;
-use net::compare::compare;
-use net::file::load;
+use net::Backend;
+use net::compare;
+use net::load;
 use serde_json::json;
 
 /// Say how far apart two networks are on random positions.

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use net::compact::{self, Precision};
-use net::file::{NetworkContent, NetworkFile, gzip};
 use net::katago::FloatStyle;
 use net::leela::{LeelaNetwork, TextStyle};
+use net::{NetworkContent, NetworkFile, gzip};
 
 /// Convert a network file to another format.
 ///

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use net::file::NetworkFile;
+use net::NetworkFile;
 
 /// Write a network as an ONNX model for other frameworks.
 ///

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use ladder::graft::{Gains, graft};
-use net::file::{NetworkContent, NetworkFile};
+use ladder::{Gains, graft};
 use net::leela::{LeelaNetwork, TextStyle};
+use net::{NetworkContent, NetworkFile};
 
 /// Graft a ladder network onto a trained one.
 ///

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use net::compare::statistics;
-use net::file::{NetworkContent, NetworkFile, sha256};
+use net::statistics;
+use net::{NetworkContent, NetworkFile, sha256};
 use serde_json::json;
 
 /// Print shape, version, hash and statistics of a network file.

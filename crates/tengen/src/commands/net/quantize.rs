@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anyhow::bail;
 use learn::surgery;
 use net::compact::{self, Precision};
-use net::file::{NetworkContent, NetworkFile, gzip};
 use net::leela::TextStyle;
+use net::{NetworkContent, NetworkFile, gzip};
 
 /// Round a network's numbers: fewer digits for a text file, or the original safety network's bits.
 ///

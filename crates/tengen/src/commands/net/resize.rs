@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use net::file::{NetworkContent, NetworkFile, gzip};
 use net::leela::{LeelaNetwork, TextStyle};
+use net::{NetworkContent, NetworkFile, gzip};
 
 /// Lay a Go network out for another board size.
 ///

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::ensure;
-use net::soak::{SoakOptions, soak};
+use net::{SoakOptions, soak};
 use serde_json::json;
 
 use std::io::IsTerminal;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{bail, ensure};
-use go_training::model::{GoShape, PRESETS};
-use go_training::task::{GoSettings, GoTask};
+use go_training::{GoSettings, GoTask};
+use go_training::{GoShape, PRESETS};
 use learn::device::Device;
 use net::leela::LeelaNetwork;
 

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use learn::trainer::name;
-use mario_training::model::MarioDesign;
-use mario_training::task::{MarioSettings, MarioTask};
+use mario_training::MarioDesign;
+use mario_training::{MarioSettings, MarioTask};
 
 use super::{Common, absolute, progress};
 

@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 use base::LockedFolder;
 use learn::device::{Device, Engine};
-use learn::settings::{self, TrainSettings};
 use learn::trainer::{self, Task, name};
+use learn::{TrainSettings, read_settings, write_settings};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -108,7 +108,7 @@ impl Common {
             None => saved.exists().then_some(saved.as_path()),
         };
         Ok(match file {
-            Some(file) => settings::read(file)?,
+            Some(file) => read_settings(file)?,
             None => S::default(),
         })
     }
@@ -146,7 +146,7 @@ impl Common {
         let folder = LockedFolder::take(&self.out)?;
         // A refused option must not replace the settings with which the training can go on.
         trainer::check(task, training, &folder)?;
-        settings::write(&self.out.join(name::SETTINGS), settings)?;
+        write_settings(&self.out.join(name::SETTINGS), settings)?;
         let stop = interrupt::stop_flag()?;
         let outcome = progress::train(task, training, &folder, engine, self.json, stop)?;
         if !outcome.is_finished {

@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 
 use base::LockedFolder;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
-use learn::data::LoadReport;
+use learn::LoadReport;
+use learn::Part;
+use learn::TrainSettings;
 use learn::device::Engine;
-use learn::history::Part;
-use learn::settings::TrainSettings;
 use learn::trainer::{self, Outcome, Report, Task};
 use serde_json::json;
 

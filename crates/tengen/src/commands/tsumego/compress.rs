@@ -49,7 +49,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         "--bits {}: choose 2 to 12",
         args.bits
     );
-    let network = net::file::load(&args.network)?;
+    let network = net::load(&args.network)?;
     let round = |bits: u32| {
         let mut rounded = network.clone();
         match args.fixed {

@@ -28,7 +28,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let network = net::file::load(&args.network)?;
+    let network = net::load(&args.network)?;
     let say = || args.network.display().to_string();
     let set = SafetyNet::new(&network, args.planes)
         .with_context(say)?
