@@ -43,11 +43,12 @@ mod problem;
 mod search;
 mod solver;
 
-pub use self::draw::{picture, to_svg};
+pub use self::draw::{answer_picture, picture, to_svg};
 pub use data::{
-    CollectionError, Counts, Generated, Piece, Reach, Recipe, Score, StoneDifference, TreeError,
-    check_label, count_by_size, expand_tree, generate, generate_collection, generate_problems,
-    grow_collection, grow_tree, pieces,
+    Accuracy, CollectionError, Counts, FoundGame, Generated, NoGames, Reach, Recipe,
+    StoneDifference, TreeError, Unreadable, check_label, count_by_size, expand_tree,
+    for_each_games, for_each_positions, generate, generate_collection, generate_problems,
+    grow_collection, grow_tree, sgf_files,
 };
 pub use network::{
     ATTACKER_OWNS, Cell, DEFENDER_OWNS, FeatureSet, LARGEST_COUNT, NetGuide, Planes, PublishError,
@@ -63,5 +64,5 @@ pub use problem::{
 pub use solver::{
     Certainty, Difficulty, Explanation, Fate, Flaw, GroupFate, Guide, Limits, MOST_THREATS,
     MapSettings, Plan, Proof, ProofError, Refutation, Solution, Solver, Status, Verdict, explain,
-    map, thread_time, verify,
+    explanation_tree, map, thread_time, verify,
 };

@@ -3,8 +3,7 @@
 use std::process::Command;
 
 use go::{Board, BoardSize, Color, Point};
-use net::{Activation, Dense, Head, Layer, Network, Output, Reading};
-use net::{Perspective, PlaneShape};
+use net::{Activation, Dense, Head, Layer, Network, Output, Perspective, PlaneShape, Reading};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use tsumego::{FeatureSet, Problem, SafetyNet, Side, compress, publish};

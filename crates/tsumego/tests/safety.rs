@@ -2,7 +2,7 @@
 
 use go::{Board, BoardSize, Point};
 use tsumego::{
-    Limits, Problem, Reach, Recipe, SafetyNet, Score, Side, expand_tree, generate, grow_tree,
+    Accuracy, Limits, Problem, Reach, Recipe, SafetyNet, Side, expand_tree, generate, grow_tree,
 };
 
 fn inside() -> SafetyNet {
@@ -62,7 +62,7 @@ fn it_is_mostly_right_about_problems_it_has_not_seen() {
         ..Reach::default()
     };
     let net = inside();
-    let mut score = Score::default();
+    let mut score = Accuracy::default();
     let problems = (0..).filter_map(|number| generate(&recipe, number));
     for found in problems.take(PROBLEMS) {
         let tree = grow_tree(&found.problem, "", &reach, &Limits::default());

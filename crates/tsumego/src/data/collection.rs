@@ -222,8 +222,8 @@ pub fn generate_problems(recipe: &Recipe, count: usize) -> Vec<Generated> {
     problems
 }
 
-/// Fills a collection up to `count` problems, each different from all others. `progress` hears the
-/// number of problems there are, and stops the run by answering `false`.
+/// Fills a collection up to `count` problems, each different from all others. `progress` is told the
+/// number of problems there are, and stops the run by returning `false`.
 pub fn generate_collection(
     recipe: &Recipe,
     file: &Path,
@@ -282,7 +282,7 @@ fn generated_tree(generated: &Generated, prefix: &str) -> Tree {
 }
 
 /// Grows the trees of named problems into a collection, leaving out the names it has. `progress`
-/// hears how many are done, and stops the run by answering `false`.
+/// is told how many are done, and stops the run by returning `false`.
 pub fn grow_collection(
     problems: &[(String, Problem)],
     file: &Path,

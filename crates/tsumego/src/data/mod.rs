@@ -2,6 +2,7 @@
 //! that can be stopped and resumed.
 
 mod collection;
+mod files;
 mod generate;
 mod lines;
 mod sketch;
@@ -9,7 +10,7 @@ mod stats;
 mod subproblems;
 
 pub use collection::{CollectionError, generate_collection, generate_problems, grow_collection};
+pub use files::{FoundGame, NoGames, Unreadable, for_each_games, for_each_positions, sgf_files};
 pub use generate::{Generated, Recipe, generate};
-pub use lines::{Piece, pieces};
-pub use stats::{Counts, Score, StoneDifference, count_by_size};
+pub use stats::{Accuracy, Counts, StoneDifference, count_by_size};
 pub use subproblems::{Reach, TreeError, check_label, expand_tree, grow_tree};

@@ -68,8 +68,8 @@ impl StoneDifference {
     }
 
     /// How it scores on what it has learnt from.
-    pub fn score(&self) -> Score {
-        let mut score = Score::default();
+    pub fn score(&self) -> Accuracy {
+        let mut score = Accuracy::default();
         for counts in self.labels.values() {
             let says_safe = counts.safe > counts.unsafe_;
             score.safe.0 += counts.safe;
@@ -94,14 +94,14 @@ impl StoneDifference {
 
 /// Right and wrong answers by class.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Score {
+pub struct Accuracy {
     /// Safe positions and how many of them were called safe.
     pub safe: (usize, usize),
     /// Unsafe positions and how many of them were called unsafe.
     pub unsafe_: (usize, usize),
 }
 
-impl Score {
+impl Accuracy {
     /// Adds an answer.
     pub fn add(&mut self, is_safe: bool, said_safe: bool) {
         let class = if is_safe {

@@ -6,9 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use go::{
-    Board, Color, First, GetaReader, LadderReader, Point, PointSet, Verdict as LadderVerdict,
-};
+use go::{Board, Color, First, GetaReader, LadderReader, LadderVerdict, Point, PointSet};
 use thiserror::Error;
 
 use crate::network::eyes::{

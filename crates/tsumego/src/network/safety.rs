@@ -5,11 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use go::{Board, Color, Point, PointSet};
-use net::Evaluator;
-use net::LoadError;
-use net::compact;
-use net::{Backend, OpenError};
-use net::{Layer, Network};
+use net::{Backend, Evaluator, Layer, LoadError, Network, OpenError, compact};
 use thiserror::Error;
 
 use crate::network::features::{FeatureSet, Planes, features};

@@ -1,6 +1,7 @@
 //! A question about a position: can these blocks be captured?
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use go::{Board, Color, Point};
 use thiserror::Error;
@@ -37,6 +38,15 @@ impl Side {
             Side::Attacker => Side::Defender,
             Side::Defender => Side::Attacker,
         }
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Side::Attacker => "attacker",
+            Side::Defender => "defender",
+        })
     }
 }
 

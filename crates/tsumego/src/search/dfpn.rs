@@ -55,7 +55,7 @@ impl Answer {
 }
 
 /// What one line of legal play leads to.
-pub(crate) struct Step<B> {
+pub(crate) struct SearchMove<B> {
     pub position: Position<B>,
     /// The cell played, or [`NO_CELL`] for a pass.
     pub cell: u16,
@@ -248,15 +248,15 @@ impl<'a, B: Bits> Search<'a, B> {
     }
 
     /// Every legal move of a side and the pass, without any pruning.
-    pub fn legal_steps(&self, position: &Position<B>, side: Side) -> Vec<Step<B>> {
+    pub fn legal_steps(&self, position: &Position<B>, side: Side) -> Vec<SearchMove<B>> {
         let field = self.field;
-        let mut steps = vec![Step {
+        let mut steps = vec![SearchMove {
             position: field.pass(position),
             cell: NO_CELL,
         }];
         for cell in (field.zone & field.empty(position)).iter() {
             if let Some(played) = field.play(position, side, cell) {
-                steps.push(Step {
+                steps.push(SearchMove {
                     position: played.position,
                     cell: cell as u16,
                 });

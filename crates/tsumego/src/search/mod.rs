@@ -13,4 +13,4 @@ mod relevance;
 pub(crate) mod table;
 mod widening;
 
-pub(crate) use dfpn::{Answer, Search, Step};
+pub(crate) use dfpn::{Answer, Search, SearchMove};

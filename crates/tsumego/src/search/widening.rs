@@ -7,7 +7,7 @@ use super::position::{NO_CELL, Position};
 use crate::problem::Side;
 
 impl<B: Bits> Search<'_, B> {
-    /// Answers the moves that a solved child shows to be irrelevant: if the mover loses by a move
+    /// Returns the moves that a solved child shows to be irrelevant: if the mover loses by a move
     /// outside the zone of his loss, he loses by every quiet move outside it.
     pub(super) fn spread(&mut self, base: usize, at: usize, mover: Side) {
         let teacher = &self.children[at];

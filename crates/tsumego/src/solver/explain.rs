@@ -3,10 +3,11 @@
 
 use std::fmt;
 
+use go::sgf::Tree;
 use go::{Color, Move, Point};
 
 use super::{Limits, MOST_THREATS, Solver, Status, Verdict};
-use crate::problem::{Ko, Problem, Side, Threats};
+use crate::problem::{Ko, Problem, Side, Threats, problem_tree};
 
 /// Moves of a main line and of a refutation at most.
 const LONGEST_LINE: usize = 60;
@@ -243,4 +244,45 @@ fn hints(problem: &Problem, explanation: &Explanation) -> Vec<String> {
     });
     hints.push(format!("{color} plays {best}."));
     hints
+}
+
+/// Solutions and refutations as variations: a tree to read, not a proof.
+pub fn explanation_tree(problem: &Problem, name: Option<&str>, explanation: &Explanation) -> Tree {
+    let mut tree = problem_tree(problem, name.unwrap_or_default());
+    let root = tree.root();
+    let first = problem.color(explanation.first);
+    tree.set_text(root, "PL", if first == Color::Black { "B" } else { "W" });
+    let comment = format!(
+        "{}: {}. Difficulty: {}.",
+        explanation.first, explanation.status, explanation.difficulty
+    );
+    tree.set_text(root, "C", &comment);
+    let mut add_line = |moves: &[Move], comment: &str| {
+        let mut node = root;
+        let mut color = first;
+        for (at, &mv) in moves.iter().enumerate() {
+            node = tree.add_move(node, color, mv);
+            if at == 0 {
+                tree.set_text(node, "C", comment);
+            }
+            color = color.opponent();
+        }
+    };
+    add_line(&explanation.main_line, "RIGHT");
+    for &solution in &explanation.solutions {
+        if explanation.main_line.first() != Some(&solution) && solution != Move::Pass {
+            add_line(&[solution], "RIGHT");
+        }
+    }
+    for wrong in &explanation.refutations {
+        let mut moves = vec![Move::Play(wrong.wrong)];
+        moves.extend(&wrong.line);
+        let comment = if wrong.only_ko {
+            "Only a ko."
+        } else {
+            "Wrong."
+        };
+        add_line(&moves, comment);
+    }
+    tree
 }

@@ -7,7 +7,7 @@ mod proof;
 mod status;
 mod verify;
 
-pub use explain::{Difficulty, Explanation, Refutation, explain};
+pub use explain::{Difficulty, Explanation, Refutation, explain, explanation_tree};
 pub(crate) use limits::Clock;
 pub use limits::{Limits, thread_time};
 pub use map::{Certainty, Fate, GroupFate, MapSettings, map};
@@ -25,7 +25,7 @@ use crate::search::bits::{Bits, Wide};
 use crate::search::field::{Field, window_cells};
 use crate::search::position::{NO_CELL, Position};
 use crate::search::table::Table;
-use crate::search::{Answer, Search, Step};
+use crate::search::{Answer, Search, SearchMove};
 
 /// Refines the order of the search. It never changes a verdict, only how many nodes it takes.
 pub trait Guide: Send + Sync {
@@ -308,7 +308,7 @@ fn winning_step<B: Bits>(
     side: Side,
 ) -> Option<usize> {
     let wanted = Answer::wanted_by(side);
-    let mut steps: Vec<Step<B>> = search.legal_steps(position, side);
+    let mut steps: Vec<SearchMove<B>> = search.legal_steps(position, side);
     // What the search has solved already comes first: another answer could take long to find.
     steps.sort_by_cached_key(|step| search.plain(&step.position, side.opponent()) != Some(wanted));
     steps
@@ -324,7 +324,7 @@ fn stiffest<B: Bits>(
     search: &mut Search<B>,
     position: &Position<B>,
     side: Side,
-    steps: &[Step<B>],
+    steps: &[SearchMove<B>],
 ) -> u16 {
     let near = search.field.near(position);
     let mut best = (0, NO_CELL);

@@ -10,7 +10,7 @@ use crate::problem::{Ko, Threats};
 use crate::search::bits::Bits;
 use crate::search::field::index;
 use crate::search::position::{NO_CELL, Position};
-use crate::search::{Answer, Search, Step};
+use crate::search::{Answer, Search, SearchMove};
 
 /// A node of a [`Proof`], by its place in [`Proof::nodes`].
 pub type ProofId = usize;
@@ -152,7 +152,7 @@ impl<'s, 'a, B: Bits> Extraction<'s, 'a, B> {
         passes: u16,
     ) -> Result<Plan, ProofError> {
         let wanted = Answer::wanted_by(side);
-        let mut steps: Vec<Step<B>> = self.search.legal_steps(position, side);
+        let mut steps: Vec<SearchMove<B>> = self.search.legal_steps(position, side);
         let lasting = self.search.field.beside(position.walled);
         steps.sort_by_cached_key(|step| {
             let solved = self.search.plain(&step.position, side.opponent()) == Some(wanted);

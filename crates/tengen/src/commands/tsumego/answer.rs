@@ -7,13 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
-use draw::{Stone, style};
-use go::sgf::Tree;
 use go::{Color, Move, Point};
 use serde_json::{Value, json};
-use tsumego::{Explanation, Problem, Side, Status, Verdict, problem_tree};
-
-use super::files::Found;
+use tsumego::{Explanation, FoundGame, Side, Status, Verdict};
 
 /// How answers are printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -59,7 +55,7 @@ impl Answer {
                 println!(
                     "{:4} | {} | {} | {} | {} | {:.3} | {}",
                     self.game,
-                    side_name(self.first),
+                    self.first,
                     self.result(),
                     self.first_move.map_or("-".to_owned(), |p| p.to_string()),
                     self.nodes,
@@ -89,7 +85,7 @@ impl Answer {
         let mut text = format!(
             "{}: {} first: {}",
             self.file.display(),
-            side_name(self.first),
+            self.first,
             self.result()
         );
         if let Some(point) = self.first_move {
@@ -133,7 +129,7 @@ impl Answer {
             "file": self.file.display().to_string(),
             "game": self.game,
             "name": self.name,
-            "first": side_name(self.first),
+            "first": self.first.to_string(),
             "verdict": verdict_name(self.verdict),
             "status": self.status.map(|status| status.to_string()),
             "move": self.first_move.map(|point| point.to_string()),
@@ -158,6 +154,12 @@ impl Answer {
             .with_context(say)?;
         writeln!(out, "{}", self.json()).with_context(say)
     }
+}
+
+/// What tells a question from all others in a file of answers.
+pub fn question_key(game: &FoundGame, first: Side) -> (String, usize, String) {
+    let file = game.file.display().to_string();
+    (file, game.number, first.to_string())
 }
 
 /// The questions that a file of answers has answers to. A last line that was cut off is dropped.
@@ -210,123 +212,6 @@ fn print_explanation(explanation: &Explanation, color: Color) {
     println!("  difficulty: {}", explanation.difficulty);
     for (at, hint) in explanation.hints.iter().enumerate() {
         println!("  hint {}: {hint}", at + 1);
-    }
-}
-
-/// Solutions and refutations as variations: a tree to read, not a proof.
-pub fn explanation_tree(problem: &Problem, name: Option<&str>, explanation: &Explanation) -> Tree {
-    let mut tree = problem_tree(problem, name.unwrap_or_default());
-    let root = tree.root();
-    let first = problem.color(explanation.first);
-    tree.set_text(root, "PL", if first == Color::Black { "B" } else { "W" });
-    let comment = format!(
-        "{}: {}. Difficulty: {}.",
-        side_name(explanation.first),
-        explanation.status,
-        explanation.difficulty
-    );
-    tree.set_text(root, "C", &comment);
-    let mut add_line = |moves: &[Move], comment: &str| {
-        let mut node = root;
-        let mut color = first;
-        for (at, &mv) in moves.iter().enumerate() {
-            node = tree.add_move(node, color, mv);
-            if at == 0 {
-                tree.set_text(node, "C", comment);
-            }
-            color = color.opponent();
-        }
-    };
-    add_line(&explanation.main_line, "RIGHT");
-    for &solution in &explanation.solutions {
-        if explanation.main_line.first() != Some(&solution) && solution != Move::Pass {
-            add_line(&[solution], "RIGHT");
-        }
-    }
-    for wrong in &explanation.refutations {
-        let mut moves = vec![Move::Play(wrong.wrong)];
-        moves.extend(&wrong.line);
-        let comment = if wrong.only_ko {
-            "Only a ko."
-        } else {
-            "Wrong."
-        };
-        add_line(&moves, comment);
-    }
-    tree
-}
-
-/// The problem with its target coloured by the answer and the line played out.
-pub fn picture(problem: &Problem, answer: &Answer) -> String {
-    /// Moves drawn; more would hide each other.
-    const MOVES_DRAWN: usize = 9;
-    let life = match answer.verdict {
-        Verdict::Safe => Some(1.0),
-        Verdict::Unsafe => Some(0.0),
-        Verdict::Unknown => None,
-    };
-    let mut picture = tsumego::picture(problem.board());
-    for stone in problem.target_stones() {
-        if let Some(life) = life {
-            picture = picture.heart(stone.x(), stone.y(), style::heat(life));
-        }
-    }
-    let mut color = answer.color;
-    let mut taken = HashSet::new();
-    for (at, mv) in answer.line.iter().take(MOVES_DRAWN).enumerate() {
-        if let Some(point) = mv.point()
-            && taken.insert(point)
-        {
-            let stone = match color {
-                Color::Black => Stone::Black,
-                Color::White => Stone::White,
-            };
-            picture = picture.ghost(point.x(), point.y(), stone).letter(
-                point.x(),
-                point.y(),
-                &(at + 1).to_string(),
-            );
-        }
-        color = color.opponent();
-    }
-    picture.to_svg()
-}
-
-impl Found {
-    /// File and number as a reader names the problem.
-    pub fn name(&self) -> String {
-        format!("{}#{}", self.file.display(), self.number)
-    }
-
-    /// What tells a question from all others in a file of answers.
-    pub fn key(&self, first: Side) -> (String, usize, String) {
-        let file = self.file.display().to_string();
-        (file, self.number, side_name(first).to_owned())
-    }
-
-    /// A name for files about this problem: the last two parts of its path, so that `gop/133.sgf`
-    /// and `sim/133.sgf` stay apart, and its number after the first.
-    pub fn output_name(&self, first: Side) -> String {
-        let stem = self.file.with_extension("");
-        let parts: Vec<String> = stem
-            .components()
-            .rev()
-            .take(2)
-            .map(|part| part.as_os_str().to_string_lossy().into_owned())
-            .filter(|part| part != "/" && part != "." && part != "..")
-            .collect();
-        let mut name: Vec<String> = parts.into_iter().rev().collect();
-        if self.number > 1 {
-            name.push(self.number.to_string());
-        }
-        format!("{}-{}", name.join("-"), side_name(first))
-    }
-}
-
-pub fn side_name(side: Side) -> &'static str {
-    match side {
-        Side::Attacker => "attacker",
-        Side::Defender => "defender",
     }
 }
 

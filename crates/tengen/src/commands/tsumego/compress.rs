@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, ensure};
 use net::compact::{self, Precision};
 use rayon::prelude::*;
-use tsumego::{FeatureSet, SafetyNet, Score, compress, compress_rows};
+use tsumego::{Accuracy, FeatureSet, SafetyNet, compress, compress_rows};
 
 use super::files::{LeftOut, for_each_positions};
 use crate::commands::files::write_whole;
@@ -63,7 +63,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         for bits in TABLE {
             let net = SafetyNet::new(&round(bits), args.planes)
                 .with_context(|| args.network.display().to_string())?;
-            nets.push((net, Score::default()));
+            nets.push((net, Accuracy::default()));
         }
         let planes = nets[0].0.feature_set();
         let mut left_out = LeftOut::default();

@@ -8,12 +8,12 @@ use std::time::Instant;
 use rayon::prelude::*;
 use serde_json::json;
 use tsumego::{
-    FeatureSet, LabelledPosition, Limits, Reach, Recipe, SafetyNet, Score, Side, Split,
+    Accuracy, FeatureSet, LabelledPosition, Limits, Reach, Recipe, SafetyNet, Side, Split,
     StoneDifference, canonical_name, expand_tree, generate_problems, grow_tree,
 };
 
 use super::files::{LeftOut, exit_code, for_each_positions};
-use crate::commands::terminal::spinner;
+use crate::commands::terminal::{counted, spinner};
 
 /// Ask a network about labelled positions: error by size, balanced accuracy, speed.
 ///
@@ -64,8 +64,8 @@ const OWN_SETTLED: f64 = 0.4;
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let net = SafetyNet::find(args.weights.as_deref(), args.planes)?;
     let mut control = StoneDifference::default();
-    let mut sizes: BTreeMap<usize, Score> = BTreeMap::new();
-    let mut all = Score::default();
+    let mut sizes: BTreeMap<usize, Accuracy> = BTreeMap::new();
+    let mut all = Accuracy::default();
     let mut seconds = 0.0;
     let bar = spinner("positions");
     let mut left_out = LeftOut::default();
@@ -129,8 +129,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         );
     }
     println!(
-        "{} positions: accuracy {:.1} %, balanced {:.1} %, {a_second:.0} evaluations a second",
-        all.count(),
+        "{}: accuracy {:.1} %, balanced {:.1} %, {a_second:.0} evaluations a second",
+        counted(all.count(), "position", "positions"),
         100.0 * all.accuracy(),
         100.0 * all.balanced_accuracy()
     );

@@ -12,7 +12,7 @@ use tsumego::{Side, TreeError, canonical_name, expand_tree, labelled_tree};
 
 use super::files::{complain, exit_code, for_each_games};
 use crate::commands::files::{WholeFile, write_whole};
-use crate::commands::terminal::spinner;
+use crate::commands::terminal::{counted, spinner};
 
 /// Play trees out: one labelled position a node, with TS, AS, MA, DS, TR and the problem's name in GN.
 ///
@@ -96,6 +96,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(collection) = collection {
         collection.finish()?;
     }
-    println!("{count} positions in {}", args.out.display());
+    let count = counted(count, "position", "positions");
+    println!("{count} in {}", args.out.display());
     Ok(exit_code(failed + refused))
 }

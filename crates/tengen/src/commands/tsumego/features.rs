@@ -9,7 +9,7 @@ use tsumego::{FeatureSet, features};
 
 use super::files::{LeftOut, exit_code, read_positions};
 use crate::commands::files::write_whole;
-use crate::commands::terminal::progress;
+use crate::commands::terminal::{counted, progress};
 
 /// Compute feature planes: one JSON object a line, as the original's files hold.
 ///
@@ -50,6 +50,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     bar.finish_and_clear();
     left_out.report();
     write_whole(&args.out, lines.as_bytes())?;
-    println!("{} positions in {}", positions.len(), args.out.display());
+    let count = counted(positions.len(), "position", "positions");
+    println!("{count} in {}", args.out.display());
     Ok(exit_code(failed))
 }

@@ -10,9 +10,9 @@ use flate2::{Compression, write::GzEncoder};
 use rayon::prelude::*;
 use tsumego::{FeatureSet, Split, example, tfrecord::write_record};
 
-use super::files::{LeftOut, exit_code, for_each_positions, sgf_files};
+use super::files::{LeftOut, exit_code, for_each_positions};
 use crate::commands::files::WholeFile;
-use crate::commands::terminal::spinner;
+use crate::commands::terminal::{counted, spinner};
 
 /// Pack labelled positions into main.tfrecords and test.tfrecords.
 ///
@@ -55,7 +55,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         "--test {}: give a share between 0 and 1",
         args.test
     );
-    sgf_files(&args.paths)?;
+    tsumego::sgf_files(&args.paths)?;
     fs::create_dir_all(&args.out).with_context(|| args.out.display().to_string())?;
     let mut parts = [
         Part::create(&args, "main.tfrecords")?,
@@ -138,9 +138,9 @@ impl Part {
         whole.finish()?;
         let bytes = fs::metadata(&self.file).map_or(0, |about| about.len());
         println!(
-            "{}: {} positions, {bytes} bytes",
+            "{}: {}, {bytes} bytes",
             self.file.display(),
-            self.count
+            counted(self.count, "position", "positions")
         );
         Ok(())
     }

@@ -9,12 +9,13 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use go::Point;
 use tsumego::{
-    Explanation, Goal, Hints, Inferred, Ko, Limits, NetGuide, Problem, SafetyNet, Side, Solver,
-    Status, Verdict, explain, infer, proof_tree, thread_time, verify,
+    Explanation, FoundGame, Goal, Hints, Inferred, Ko, Limits, NetGuide, Problem, SafetyNet, Side,
+    Solver, Status, Verdict, answer_picture, explain, explanation_tree, infer, proof_tree,
+    thread_time, verify,
 };
 
-use super::answer::{Answer, Format, answered_before, explanation_tree, picture};
-use super::files::{Found, complain, exit_code, read_games};
+use super::answer::{Answer, Format, answered_before, question_key};
+use super::files::{complain, exit_code, read_games};
 use crate::commands::files::write_whole;
 use crate::commands::terminal::{counted, progress};
 
@@ -212,7 +213,7 @@ impl Totals {
 }
 
 impl Job<'_> {
-    fn solve_game(&mut self, game: &Found) -> anyhow::Result<()> {
+    fn solve_game(&mut self, game: &FoundGame) -> anyhow::Result<()> {
         let Inferred {
             problem,
             assumptions,
@@ -226,7 +227,7 @@ impl Job<'_> {
             _ => &Side::BOTH,
         };
         for &first in sides {
-            if self.done.contains(&game.key(first)) {
+            if self.done.contains(&question_key(game, first)) {
                 self.totals.skipped += 1;
                 continue;
             }
@@ -241,7 +242,7 @@ impl Job<'_> {
     }
 
     /// The problem of a game: as marked, as named on the command line, or inferred.
-    fn problem(&self, game: &Found) -> anyhow::Result<Inferred> {
+    fn problem(&self, game: &FoundGame) -> anyhow::Result<Inferred> {
         let tree = &game.tree;
         let line = tree.main_line();
         let moves = self.args.moves.unwrap_or(0);
@@ -299,7 +300,12 @@ impl Job<'_> {
         Ok(limits)
     }
 
-    fn answer(&mut self, game: &Found, problem: &Problem, first: Side) -> anyhow::Result<Answer> {
+    fn answer(
+        &mut self,
+        game: &FoundGame,
+        problem: &Problem,
+        first: Side,
+    ) -> anyhow::Result<Answer> {
         let limits = self.limits()?;
         let started = thread_time();
         let mut solver = Solver::new(problem, limits.clone());
@@ -341,7 +347,8 @@ impl Job<'_> {
         };
         if let Some(folder) = &self.args.svg {
             let file = folder.join(format!("{}.svg", game.output_name(first)));
-            write_whole(&file, picture(problem, &answer).as_bytes())?;
+            let picture = answer_picture(problem, first, answer.verdict, &answer.line);
+            write_whole(&file, picture.as_bytes())?;
         }
         if let (Some(folder), Some(explanation)) = (&self.args.sgf, &answer.explanation) {
             let file = folder.join(format!("{}.sgf", game.output_name(first)));
@@ -370,7 +377,7 @@ impl Job<'_> {
 
     fn check_proof(
         &self,
-        game: &Found,
+        game: &FoundGame,
         problem: &Problem,
         first: Side,
         ko: Ko,

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
-use tsumego::{Score, Side, StoneDifference, count_by_size};
+use tsumego::{Accuracy, Side, StoneDifference, count_by_size};
 
 use super::files::{exit_code, read_positions};
+use crate::commands::terminal::counted;
 
 /// Count safe and unsafe positions by the number of moves available and who starts.
 ///
@@ -26,7 +27,7 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (positions, failed) = read_positions(&args.paths)?;
     let lookup = StoneDifference::fit(&positions);
-    let mut control = Score::default();
+    let mut control = Accuracy::default();
     for position in &positions {
         control.add(position.is_safe, lookup.is_safe(position));
     }
@@ -68,8 +69,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         );
     }
     println!(
-        "{} positions; the problem's name and the difference in stones alone tell {:.1} % of them",
-        positions.len(),
+        "{}; the problem's name and the difference in stones alone tell {:.1} % of them",
+        counted(positions.len(), "position", "positions"),
         100.0 * control.accuracy()
     );
     Ok(exit_code(failed))
