@@ -52,7 +52,7 @@ pub struct Figures {
 }
 
 /// Measures evaluations for about `seconds` a batch size, and searches of `visits` with one thread and
-/// with `threads`. `progress` hears what is done, of how much.
+/// with `threads`. `progress` is called with what is done, and of how much.
 pub fn measure(
     network: &LoadedNetwork,
     seconds: f64,

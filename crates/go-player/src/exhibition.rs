@@ -14,7 +14,7 @@ use crate::{
 const LONGEST: usize = 2;
 
 /// Plays a game with the player's limits and gives its record. On 9x9, or on the only board that the
-/// network knows. `progress` hears how many moves have been played.
+/// network knows. `progress` is told how many moves have been played.
 pub fn exhibition(
     player: &mut Player,
     progress: &mut dyn FnMut(usize),

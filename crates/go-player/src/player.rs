@@ -22,7 +22,7 @@ use crate::{
     network_view::NetworkView,
     options::{MemoryShares, Options, OptionsError},
     position::{Assumptions, Position},
-    record::Step,
+    record::RecordedMove,
     think::Thought,
     view::View,
 };
@@ -63,7 +63,7 @@ pub struct Player {
     pub(crate) game: Game,
     pub(crate) clocks: [Clock; 2],
     pub(crate) resigned: Option<Color>,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<RecordedMove>,
     pub(crate) last_thought: Option<Arc<Thought>>,
     network: LoadedNetwork,
     pub(crate) tree_bytes: usize,
@@ -233,12 +233,12 @@ impl Player {
     }
 
     /// What was recorded of the game for training.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[RecordedMove] {
         &self.steps
     }
 
     /// Adds steps that were recorded elsewhere.
-    pub fn add_steps(&mut self, steps: Vec<Step>) {
+    pub fn add_steps(&mut self, steps: Vec<RecordedMove>) {
         self.steps.extend(steps);
     }
 
@@ -350,7 +350,7 @@ impl Player {
         self.resigned = Some(color);
     }
 
-    /// Takes the last move back, and with it a resignation: no move of its own, it stands on no client's board.
+    /// Takes the last move back. A resignation is not a move, so it is cleared as well as the last move.
     pub fn undo(&mut self) -> bool {
         let had_resigned = self.resigned.take().is_some();
         self.game.undo().is_some() || had_resigned

@@ -23,7 +23,7 @@ const DEBUG_VERSION: u32 = 2;
 
 /// One searched position.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct RecordedMove {
     /// The stones of eight positions, seen by the side to move.
     pub planes: BitPlanes,
     /// Who was to move.
@@ -88,7 +88,7 @@ pub struct ChunkRecord {
     pub won: bool,
 }
 
-impl Step {
+impl RecordedMove {
     /// The step as a chunk holds it.
     pub fn with_result(&self, winner: Color) -> ChunkRecord {
         ChunkRecord {
@@ -268,7 +268,7 @@ fn read_v2(bytes: &[u8], size: BoardSize) -> Result<Vec<ChunkRecord>, RecordErro
 }
 
 /// The text of `dump_debug`: how sure the network and the search were, step by step.
-pub fn write_debug(steps: &[Step], resign_percent: i32, network: &str) -> String {
+pub fn write_debug(steps: &[RecordedMove], resign_percent: i32, network: &str) -> String {
     let mut text = format!("{DEBUG_VERSION}\n{resign_percent} {network}\n");
     for step in steps {
         let _ = writeln!(
@@ -284,7 +284,7 @@ pub fn write_debug(steps: &[Step], resign_percent: i32, network: &str) -> String
 }
 
 /// The text of `save_training`: every figure of every step, to be read again by [`read_saved`].
-pub fn write_saved(steps: &[Step]) -> String {
+pub fn write_saved(steps: &[RecordedMove]) -> String {
     let mut text = format!("{} ", steps.len());
     for step in steps {
         let area = step.planes.size().area();
@@ -318,7 +318,7 @@ pub fn write_saved(steps: &[Step]) -> String {
 }
 
 /// Reads the text of [`write_saved`].
-pub fn read_saved(text: &str, size: BoardSize) -> Result<Vec<Step>, RecordError> {
+pub fn read_saved(text: &str, size: BoardSize) -> Result<Vec<RecordedMove>, RecordError> {
     let mut words = text.split_whitespace();
     let count: usize = number(words.next(), 0, "the number of steps")?;
     (1..=count)
@@ -330,7 +330,7 @@ fn read_saved_step<'a>(
     words: &mut impl Iterator<Item = &'a str>,
     step: usize,
     size: BoardSize,
-) -> Result<Step, RecordError> {
+) -> Result<RecordedMove, RecordError> {
     let area = size.area();
     let wrong = |expected| RecordError::Saved { step, expected };
     if number::<usize>(words.next(), step, "18 planes")? != SAVED_PLANES {
@@ -362,7 +362,7 @@ fn read_saved_step<'a>(
         _ => return Err(wrong("0 for Black or 1 for White")),
     };
     let expected = "three winrates and a number of visits";
-    Ok(Step {
+    Ok(RecordedMove {
         planes,
         to_move,
         probabilities,
@@ -457,7 +457,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn step(size: BoardSize, cells: &[(usize, usize)]) -> Step {
+    fn step(size: BoardSize, cells: &[(usize, usize)]) -> RecordedMove {
         let mut planes = BitPlanes::new(size);
         for &(plane, cell) in cells {
             planes.set(plane, cell);
@@ -465,7 +465,7 @@ mod tests {
         let mut probabilities = vec![0.0; size.area() + 1];
         probabilities[3] = 0.2;
         probabilities[size.area()] = 0.8;
-        Step {
+        RecordedMove {
             planes,
             to_move: Color::White,
             probabilities,
@@ -549,7 +549,7 @@ mod tests {
         assert!(read_saved("", size).is_err());
     }
 
-    fn any_step() -> impl Strategy<Value = Step> {
+    fn any_step() -> impl Strategy<Value = RecordedMove> {
         (2usize..=25)
             .prop_flat_map(|side| {
                 let area = side * side;

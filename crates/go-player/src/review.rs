@@ -119,7 +119,7 @@ pub struct Review {
 }
 
 impl Review {
-    /// Looks at every position of a record's main line with the player's limits. `progress` hears how
+    /// Looks at every position of a record's main line with the player's limits. `progress` is told how
     /// many positions are done, of how many.
     pub fn of(
         player: &mut Player,

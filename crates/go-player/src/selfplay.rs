@@ -16,7 +16,7 @@ use crate::{
     Assumptions, Judge, Position,
     dynamic_komi::{Trust, TurnKomi},
     planes::BitPlanes,
-    record::{ChunkRecord, Step},
+    record::{ChunkRecord, RecordedMove},
 };
 
 /// How games are played.
@@ -72,7 +72,7 @@ pub struct Finished {
     /// The score, unless a side resigned.
     pub score: Option<Score>,
     /// The positions that got a full search.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RecordedMove>,
 }
 
 impl Finished {
@@ -195,7 +195,7 @@ struct Thought {
     best: Move,
     winrate: f64,
     policy: Vec<(Move, f64)>,
-    step: Step,
+    step: RecordedMove,
 }
 
 fn think(
@@ -252,7 +252,7 @@ fn think(
     }
     let chosen = snapshot.get(best);
     let winrate = side.view(snapshot.value);
-    let step = Step {
+    let step = RecordedMove {
         planes: BitPlanes::of(size, game.to_move(), game.history()),
         to_move: game.to_move(),
         probabilities,

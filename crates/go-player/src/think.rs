@@ -24,7 +24,7 @@ use crate::{
     player::Player,
     position::Position,
     prepare::Preparation,
-    record::Step,
+    record::RecordedMove,
     restriction::Restrictions,
     view::View,
 };
@@ -373,7 +373,7 @@ impl Player {
         let Ok(opinion) = self.judge.opinion(position, Symmetry::IDENTITY) else {
             return;
         };
-        self.steps.push(Step {
+        self.steps.push(RecordedMove {
             planes: BitPlanes::of(size, to_move, position.history()),
             to_move,
             probabilities,

@@ -9,7 +9,7 @@ use go_player::{
     Assumptions, Decision, Guarded, Judge, LoadedNetwork, NetworkError, Observer, Options,
     OptionsError, Player, Position, Preparation, Request, ResignPolicy, Restrictions, Snapshot,
     StopMode, Thought,
-    dynamic_komi::{Mode, Refusal, Settings, Trust, TurnKomi, Verdict},
+    dynamic_komi::{KomiVerdict, Mode, Refusal, Settings, Trust, TurnKomi},
 };
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
 use search::Search;
@@ -360,7 +360,7 @@ fn networks_that_cannot_do_it_are_refused_and_nothing_changes() {
     let Err(NetworkError::Komi(Refusal::Unusable(scores))) = refused else {
         panic!("a network deaf to komi was taken");
     };
-    assert_eq!(scores.verdict(), Verdict::Unusable);
+    assert_eq!(scores.verdict(), KomiVerdict::Unusable);
     let mut player = player(flat, Settings::for_mode(None));
     let result = player.set_options(options(mode(Mode::NonSlack)));
     assert!(matches!(
@@ -388,7 +388,7 @@ fn a_network_is_tested_once_for_all() {
         let (loaded, formula) = network(monotone);
         let player = Player::new(loaded, options(settings.clone())).unwrap();
         let assessment = player.assessment().unwrap();
-        assert_eq!(assessment.scores.verdict(), Verdict::Good);
+        assert_eq!(assessment.scores.verdict(), KomiVerdict::Good);
         (assessment.remembered, formula.rows.load(Ordering::Relaxed))
     };
     let (remembered, rows) = evaluations();
@@ -403,9 +403,9 @@ fn a_network_is_tested_once_for_all() {
 #[test]
 fn the_test_gives_one_verdict_whoever_is_to_move() {
     for (formula, verdict) in [
-        (monotone as Formula, Verdict::Good),
-        (flat, Verdict::Unusable),
-        (helped_only, Verdict::NegativeOnly),
+        (monotone as Formula, KomiVerdict::Good),
+        (flat, KomiVerdict::Unusable),
+        (helped_only, KomiVerdict::NegativeOnly),
     ] {
         let mut player = player(formula, Settings::for_mode(None));
         for turn in Color::BOTH {

@@ -8,8 +8,10 @@ use go_player::{
     Assumptions, Judge, LoadedNetwork, Opinion, Position,
     dynamic_komi::{Trust, TurnKomi},
 };
-use net::leela::{LeelaNetwork, LeelaShape};
-use net::sha256_of_bytes;
+use net::{
+    leela::{LeelaNetwork, LeelaShape},
+    sha256_of_bytes,
+};
 
 const SHA256: [(u8, &str); 2] = [
     (

@@ -12,8 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::example::{GoExample, Policy};
 use base::mix;
-use learn::Shuffle;
-use learn::{DataError, LoadReport};
+use learn::{DataError, LoadReport, Shuffle};
 
 /// Lines of a record in the text form.
 const V1_LINES: usize = 19;

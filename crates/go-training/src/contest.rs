@@ -146,7 +146,7 @@ pub enum ContestError {
 
 impl Contest {
     /// Plays the games that are not in the log yet, until the test is decided, all are played or
-    /// `stop` is set. `report` hears of each game as it ends, with the game itself and the score so far.
+    /// `stop` is set. `report` is called with each game as it ends and the score so far.
     pub fn run(
         &self,
         stop: &AtomicBool,

@@ -115,11 +115,6 @@ impl Games {
         }
     }
 
-    /// Games in it.
-    pub fn len(&self) -> usize {
-        self.records.len()
-    }
-
     /// True without games.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()

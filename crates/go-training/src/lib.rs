@@ -3,8 +3,7 @@
 //! A [`GoTask`](task::GoTask) is a training that [`learn::trainer::train`] runs:
 //!
 //! ```
-//! use go_training::GoShape;
-//! use go_training::{GoSettings, GoTask};
+//! use go_training::{GoShape, GoSettings, GoTask};
 //! use learn::trainer::train;
 //!
 //! let folder = tempfile::tempdir()?;

@@ -1,20 +1,18 @@
 //! Leela Zero's network in training, and its way to and from weights files.
 
-use net::leela::{ConvRows, DenseRows, INPUT_PLANES, LeelaNetwork, LeelaShape, LeelaVersion};
-use net::training::conv::Board;
+use net::{
+    leela::{ConvRows, DenseRows, INPUT_PLANES, LeelaNetwork, LeelaShape, LeelaVersion},
+    training::conv::Board,
+};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use learn::Flatten;
-use learn::Pixel;
-use learn::SettingsError;
-use learn::Shape;
-use learn::{Chain, Model};
-use learn::{Dense, DenseStart};
-use learn::{NORM_EPSILON, NormStyle};
-use learn::{Tower, TowerShape};
+use learn::{
+    Chain, Dense, DenseStart, Flatten, Model, NORM_EPSILON, NormStyle, Pixel, SettingsError, Shape,
+    Tower, TowerShape,
+};
 
 /// Heads of the model, in order.
 pub const POLICY_HEAD: usize = 0;

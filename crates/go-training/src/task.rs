@@ -18,17 +18,12 @@ use crate::games::Games;
 use crate::model::{self, GoShape, OWNER_HEAD, OtherShape, POLICY_HEAD, VALUE_HEAD};
 use base::mix;
 use base::write_whole;
-use learn::Mode;
-use learn::Model;
-use learn::Part;
-use learn::Shuffle;
-use learn::TrainSettings;
-use learn::Trainable;
-use learn::checkpoint::{self, CheckpointError};
-use learn::loss::{self, Squash, Tally};
-use learn::trainer::Task;
-use learn::{Batch, Shape};
-use learn::{DataError, LoadReport};
+use learn::{
+    Batch, DataError, LoadReport, Mode, Model, Part, Shape, Shuffle, TrainSettings, Trainable,
+    checkpoint::{self, CheckpointError},
+    loss::{self, Squash, Tally},
+    trainer::Task,
+};
 
 /// Everything about a training, as it is saved beside the weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

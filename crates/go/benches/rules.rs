@@ -6,7 +6,7 @@
 
 use std::{hint::black_box, time::Instant};
 
-use go::{Board, BoardSize, Color, First, Game, Komi, LadderReader, Move, Point, Verdict};
+use go::{Board, BoardSize, Color, First, Game, Komi, LadderReader, LadderVerdict, Move, Point};
 use goban::rules::{CHINESE, GobanSizes, IllegalRules, game::Game as GobanGame};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -377,7 +377,7 @@ fn bench_ladder(name: &str, stones: &[(Point, bool)]) {
     let goban_prey = (prey.x() as u8, prey.y() as u8);
     let mut reader = LadderReader::default();
     let reading = reader.read(&board, prey, First::Attacker);
-    let is_captured = reading.verdict == Verdict::Captured;
+    let is_captured = reading.verdict == LadderVerdict::Captured;
     assert_eq!(goban_ladder(&theirs, goban_prey, true), is_captured);
     let mut ours_timing = Timing::new("go::LadderReader", 10);
     let mut theirs_timing = Timing::new("goban, a copy a move", 3);

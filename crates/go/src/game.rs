@@ -41,7 +41,7 @@ pub struct Game {
     komi: Komi,
     rules: Rules,
     handicap: usize,
-    steps: Vec<Step>,
+    steps: Vec<PlayedMove>,
     /// The stones before each step since the anchor, and now: one more than there are steps.
     past: Vec<Stones>,
     positions: Hashes,
@@ -53,7 +53,7 @@ type Hashes = HashSet<u64, BuildHasherDefault<AlreadyRandom>>;
 
 /// A move and what it takes to go back.
 #[derive(Clone)]
-struct Step {
+struct PlayedMove {
     color: Color,
     mv: Move,
     undo: Undo,
@@ -346,7 +346,7 @@ impl Game {
         };
         let hash = self.board.hash();
         let next = situation(hash, color.opponent());
-        self.steps.push(Step {
+        self.steps.push(PlayedMove {
             color,
             mv,
             undo,

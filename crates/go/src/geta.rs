@@ -9,7 +9,7 @@
 //! shadow leaves every move of that ladder possible and as good as before, so only replies in
 //! the shadow are tried. See `LadderReader::verdict_with_shadow` for what the shadow holds.
 
-use crate::{Board, Color, First, LadderReader, Point, PointSet, Verdict};
+use crate::{Board, Color, First, LadderReader, LadderVerdict, Point, PointSet};
 
 /// Net moves in a row before the ladder has to work.
 const DEFAULT_NET_MOVES: usize = 3;
@@ -27,7 +27,7 @@ const MOST_LIBERTIES: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GetaReading {
     /// How it ends, the attacker moving first.
-    pub verdict: Verdict,
+    pub verdict: LadderVerdict,
     /// The attacker's first moves that capture, by ladder or net.
     pub working_moves: Vec<Point>,
     /// Whether a ladder alone captures.
@@ -91,9 +91,9 @@ impl GetaReader {
             unknown |= self.exhausted;
         }
         let verdict = match working_moves.is_empty() {
-            false => Verdict::Captured,
-            true if unknown || !complete => Verdict::Unknown,
-            true => Verdict::Escapes,
+            false => LadderVerdict::Captured,
+            true if unknown || !complete => LadderVerdict::Unknown,
+            true => LadderVerdict::Escapes,
         };
         GetaReading {
             verdict,
@@ -124,9 +124,9 @@ impl GetaReader {
         net_moves: usize,
     ) -> bool {
         match self.ladder(board, prey) {
-            Verdict::Captured => return true,
-            Verdict::Unknown => return false,
-            Verdict::Escapes => {}
+            LadderVerdict::Captured => return true,
+            LadderVerdict::Unknown => return false,
+            LadderVerdict::Escapes => {}
         }
         if net_moves == 0 {
             return false;
@@ -167,7 +167,7 @@ impl GetaReader {
             .verdict_with_shadow(board, prey, First::Attacker);
         board.undo(pass);
         self.count_ladder(threat);
-        if threat != Verdict::Captured {
+        if threat != LadderVerdict::Captured {
             return false;
         }
         for reply in shadow.iter() {
@@ -186,15 +186,15 @@ impl GetaReader {
         true
     }
 
-    fn ladder(&mut self, board: &mut Board, prey: Point) -> Verdict {
+    fn ladder(&mut self, board: &mut Board, prey: Point) -> LadderVerdict {
         let verdict = self.ladders.verdict(board, prey, First::Attacker);
         self.count_ladder(verdict);
         verdict
     }
 
-    fn count_ladder(&mut self, verdict: Verdict) {
+    fn count_ladder(&mut self, verdict: LadderVerdict) {
         self.nodes += self.ladders.nodes();
-        self.exhausted |= verdict == Verdict::Unknown;
+        self.exhausted |= verdict == LadderVerdict::Unknown;
     }
 
     fn is_used_up(&mut self) -> bool {

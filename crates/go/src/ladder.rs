@@ -28,7 +28,7 @@ const FEW_LIBERTIES: usize = 2;
 
 /// How a ladder ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Verdict {
+pub enum LadderVerdict {
     /// The prey is captured.
     Captured,
     /// The prey gets away.
@@ -50,7 +50,7 @@ pub enum First {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// How it ends.
-    pub verdict: Verdict,
+    pub verdict: LadderVerdict,
     /// The first moves that reach that end for the side that gains by it: the attacker's
     /// capturing moves, or the defender's saving ones. Empty when the other side moves first.
     pub working_moves: Vec<Point>,
@@ -109,7 +109,7 @@ impl LadderReader {
     ///
     /// # Panics
     /// If there is no stone at `prey`.
-    pub fn verdict(&mut self, board: &mut Board, prey: Point, first: First) -> Verdict {
+    pub fn verdict(&mut self, board: &mut Board, prey: Point, first: First) -> LadderVerdict {
         self.start(board, prey);
         let captured = match first {
             First::Attacker => self.attack(board, None),
@@ -175,8 +175,8 @@ impl LadderReader {
         let lines = self.lines.take().unwrap_or_default();
         let nodes = self.nodes;
         let (working_moves, _) = match (verdict, first) {
-            (Verdict::Captured, First::Attacker) => self.capturing_moves(&mut board, prey),
-            (Verdict::Escapes, First::Defender) => self.saving_moves(&mut board, prey),
+            (LadderVerdict::Captured, First::Attacker) => self.capturing_moves(&mut board, prey),
+            (LadderVerdict::Escapes, First::Defender) => self.saving_moves(&mut board, prey),
             _ => (Vec::new(), true),
         };
         let starter = match first {
@@ -185,7 +185,7 @@ impl LadderReader {
         };
         let turns = [starter, starter.opponent()].into_iter().cycle();
         let line = match verdict {
-            Verdict::Unknown => Vec::new(),
+            LadderVerdict::Unknown => Vec::new(),
             _ => turns
                 .zip(lines.into_iter().next().unwrap_or_default())
                 .collect(),
@@ -227,7 +227,7 @@ impl LadderReader {
         board: &mut Board,
         prey: Point,
         first: First,
-    ) -> (Verdict, PointSet) {
+    ) -> (LadderVerdict, PointSet) {
         self.shadow = Some(PointSet::EMPTY);
         let verdict = self.verdict(board, prey, first);
         let mut shadow = self.shadow.take().unwrap_or_default();
@@ -266,11 +266,11 @@ impl LadderReader {
         }
     }
 
-    fn conclude(&self, captured: bool) -> Verdict {
+    fn conclude(&self, captured: bool) -> LadderVerdict {
         match captured {
-            _ if self.exhausted => Verdict::Unknown,
-            true => Verdict::Captured,
-            false => Verdict::Escapes,
+            _ if self.exhausted => LadderVerdict::Unknown,
+            true => LadderVerdict::Captured,
+            false => LadderVerdict::Escapes,
         }
     }
 

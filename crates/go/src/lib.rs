@@ -48,7 +48,9 @@ pub use diagram::{Diagram, DiagramError};
 pub use game::{Game, HISTORY, situation};
 pub use geta::{GetaReader, GetaReading};
 pub use handicap::{fixed_handicap, max_fixed_handicap, star_points};
-pub use ladder::{DEFAULT_NODES as DEFAULT_LADDER_NODES, First, LadderReader, Reading, Verdict};
+pub use ladder::{
+    DEFAULT_NODES as DEFAULT_LADDER_NODES, First, LadderReader, LadderVerdict, Reading,
+};
 pub use ladder_marks::LadderMarks;
 pub use moves::{Illegal, Move, VertexError, column_letter};
 pub use point::{BoardSize, Point};

@@ -3,7 +3,7 @@
 mod common;
 
 use common::random_board;
-use go::{Board, Color, First, GetaReader, LadderReader, Point, Verdict, sgf};
+use go::{Board, Color, First, GetaReader, LadderReader, LadderVerdict, Point, sgf};
 use proptest::prelude::*;
 
 /// Net moves in a row, here and in the reader that is tested.
@@ -37,7 +37,7 @@ impl Literal {
         let pass = board.pass();
         let threat = self.ladders.verdict(board, prey, First::Attacker);
         board.undo(pass);
-        threat == Verdict::Captured
+        threat == LadderVerdict::Captured
             && board.empty_set().iter().all(|reply| {
                 if board.is_suicide(reply, defender) {
                     return true;
@@ -51,7 +51,7 @@ impl Literal {
     }
 
     fn captured(&mut self, board: &mut Board, prey: Point, moves: usize) -> bool {
-        if self.ladders.verdict(board, prey, First::Attacker) == Verdict::Captured {
+        if self.ladders.verdict(board, prey, First::Attacker) == LadderVerdict::Captured {
             return true;
         }
         moves > 0
@@ -73,7 +73,7 @@ fn compare(board: &mut Board) -> usize {
     let mut claimed = 0;
     for prey in heads {
         let reading = reader.read(board, prey);
-        assert_ne!(reading.verdict, Verdict::Unknown, "{board:?}");
+        assert_ne!(reading.verdict, LadderVerdict::Unknown, "{board:?}");
         let ladders = LadderReader::default().capturing_moves(board, prey).0;
         for candidate in GetaReader::candidates(board, prey) {
             if ladders.contains(&candidate) {

@@ -5,7 +5,7 @@ mod common;
 mod suite;
 
 use common::random_board;
-use go::{Board, BoardSize, Color, First, GetaReader, LadderReader, Point, Verdict};
+use go::{Board, BoardSize, Color, First, GetaReader, LadderReader, LadderVerdict, Point};
 use proptest::prelude::*;
 
 fn board(rows: &str) -> Board {
@@ -39,7 +39,7 @@ fn long_ladder() -> Board {
 fn a_ladder_across_the_board_captures() {
     let board = long_ladder();
     let reading = LadderReader::default().read(&board, point("D4"), First::Attacker);
-    assert_eq!(reading.verdict, Verdict::Captured);
+    assert_eq!(reading.verdict, LadderVerdict::Captured);
     assert_eq!(vertices(&reading.working_moves), "E4 D5");
     assert!(reading.line.len() > 40, "{} plies", reading.line.len());
     // The line can be played, alternately, and its last move takes the prey.
@@ -61,11 +61,11 @@ fn a_breaker_on_the_way_saves() {
     let mut reader = LadderReader::default();
     assert_eq!(
         reader.verdict(&mut board, point("D4"), First::Attacker),
-        Verdict::Escapes
+        LadderVerdict::Escapes
     );
     let _ = board.play(point("D5"), Color::Black);
     let reading = reader.read(&board, point("D4"), First::Defender);
-    assert_eq!(reading.verdict, Verdict::Escapes);
+    assert_eq!(reading.verdict, LadderVerdict::Escapes);
     assert_eq!(vertices(&reading.working_moves), "E4");
 }
 
@@ -74,7 +74,7 @@ fn capturing_a_chaser_saves() {
     // White C3 cannot run to D3, but Black's B3 beside it is in atari too.
     let position = board(". . . . .\n. O # # .\nO # O . #\n. . # # .\n. . . . .");
     let reading = LadderReader::default().read(&position, point("C3"), First::Defender);
-    assert_eq!(reading.verdict, Verdict::Escapes);
+    assert_eq!(reading.verdict, LadderVerdict::Escapes);
     assert_eq!(vertices(&reading.working_moves), "B2");
 }
 
@@ -85,7 +85,7 @@ fn a_snapback_captures() {
         board(". . . . . .\n. . . . . .\n# # # # . .\nO O O # . .\n# . O # . .\n. O O # . .");
     let mut reader = LadderReader::default();
     let reading = reader.read(&position, point("A3"), First::Attacker);
-    assert_eq!(reading.verdict, Verdict::Captured);
+    assert_eq!(reading.verdict, LadderVerdict::Captured);
 }
 
 /// White's last move took the ko at C2 from B2; both B1 and A2 have A1 as their liberty.
@@ -102,12 +102,12 @@ fn the_attacker_may_not_retake_a_ko_at_once() {
     let mut reader = LadderReader::default();
     assert_eq!(
         reader.verdict(&mut board, point("B2"), First::Attacker),
-        Verdict::Escapes
+        LadderVerdict::Escapes
     );
     board.clear_ko();
     assert_eq!(
         reader.verdict(&mut board, point("B2"), First::Attacker),
-        Verdict::Captured
+        LadderVerdict::Captured
     );
 }
 
@@ -116,7 +116,7 @@ fn the_defender_has_a_threat_for_every_ko() {
     // Filling A1 is suicide; only retaking the ko saves B1.
     let board = ko_taken_by_white();
     let reading = LadderReader::default().read(&board, point("B1"), First::Defender);
-    assert_eq!(reading.verdict, Verdict::Escapes);
+    assert_eq!(reading.verdict, LadderVerdict::Escapes);
     assert_eq!(vertices(&reading.working_moves), "C2");
 }
 
@@ -126,14 +126,17 @@ fn a_spent_budget_is_reported() {
     let mut reader = LadderReader::new(10);
     assert_eq!(
         reader.verdict(&mut board, point("D4"), First::Attacker),
-        Verdict::Unknown
+        LadderVerdict::Unknown
     );
     assert_eq!(
         reader.capturing_moves(&mut board, point("D4")),
         (Vec::new(), false)
     );
     let reading = reader.read(&board, point("D4"), First::Attacker);
-    assert_eq!((reading.verdict, reading.line.len()), (Verdict::Unknown, 0));
+    assert_eq!(
+        (reading.verdict, reading.line.len()),
+        (LadderVerdict::Unknown, 0)
+    );
 }
 
 #[test]
@@ -148,7 +151,7 @@ fn a_net_captures_where_a_ladder_does_not() {
     let hash = board.hash();
     let reading = nets.read(&mut board, prey);
     assert_eq!(board.hash(), hash);
-    assert_eq!(reading.verdict, Verdict::Captured);
+    assert_eq!(reading.verdict, LadderVerdict::Captured);
     assert!(
         reading.working_moves.contains(&point("F2"))
             || reading.working_moves.contains(&point("E3")),
@@ -176,7 +179,10 @@ fn a_triple_ko_goes_to_the_attacker() {
     assert_eq!(board.liberty_count(prey), 1);
     let mut reader = LadderReader::default();
     for first in [First::Defender, First::Attacker] {
-        assert_eq!(reader.verdict(&mut board, prey, first), Verdict::Captured);
+        assert_eq!(
+            reader.verdict(&mut board, prey, first),
+            LadderVerdict::Captured
+        );
     }
     // Neither of White's two captures helps for good, but each of them can be played.
     assert_eq!(reader.saving_moves(&mut board, prey), (Vec::new(), true));
@@ -297,14 +303,14 @@ proptest! {
                 let verdict = reader.verdict(&mut board, prey, first);
                 prop_assert_eq!(board.hash(), before.hash());
                 let Some(expected) = expected else { continue };
-                let expected = if expected { Verdict::Captured } else { Verdict::Escapes };
+                let expected = if expected { LadderVerdict::Captured } else { LadderVerdict::Escapes };
                 prop_assert_eq!(verdict, expected, "{:?} first at {}{:?}", first, prey, board);
                 let reading = reader.read(&board, prey, first);
                 prop_assert_eq!(reading.verdict, expected);
                 let (capturing, complete) = reader.capturing_moves(&mut board, prey);
                 prop_assert!(complete);
                 if first == First::Attacker {
-                    prop_assert_eq!(!capturing.is_empty(), expected == Verdict::Captured);
+                    prop_assert_eq!(!capturing.is_empty(), expected == LadderVerdict::Captured);
                 }
             }
         }
@@ -368,15 +374,15 @@ fn ladders_agree_with_gnu_gos_suite() {
         };
         let reading = reader.read(&check.board, check.point, first);
         let expected = match (first, works) {
-            (First::Attacker, true) | (First::Defender, false) => Verdict::Captured,
-            _ => Verdict::Escapes,
+            (First::Attacker, true) | (First::Defender, false) => LadderVerdict::Captured,
+            _ => LadderVerdict::Escapes,
         };
         let found = reading
             .working_moves
             .iter()
             .any(|mv| moves.contains(&mv.to_string()));
         match (reading.verdict, expected) {
-            (Verdict::Escapes, Verdict::Captured) => {
+            (LadderVerdict::Escapes, LadderVerdict::Captured) => {
                 not_pure.push((check.number, "captured, but by no ladder"))
             }
             (verdict, expected) if verdict != expected => wrong.push(format!(

@@ -82,7 +82,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// Says something that nobody has to read; who does not listen is not an error.
+    /// Writes a remark. Write errors are ignored.
     pub fn remark(&mut self, text: &str) {
         let _ = self.remarks.write_all(text.as_bytes());
         let _ = self.remarks.flush();

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use go::Color;
 use go_player::{
     Guarded, Preparation,
-    dynamic_komi::{Scores, Verdict, VerdictTest},
+    dynamic_komi::{KomiVerdict, Scores, VerdictTest},
 };
 
 /// What was done about komi before a search, in the lines of the original: Lizzie reads the last two.
@@ -93,12 +93,12 @@ pub fn verdict(scores: Scores) -> String {
     )
 }
 
-fn meaning(verdict: Verdict) -> &'static str {
+fn meaning(verdict: KomiVerdict) -> &'static str {
     match verdict {
-        Verdict::Good => "good: this network can be told any komi",
-        Verdict::NegativeOnly => "mediocre: usable with --neg",
-        Verdict::PositiveOnly => "mediocre: usable with --pos",
-        Verdict::Unusable => "unusable: this network cannot be told another komi",
+        KomiVerdict::Good => "good: this network can be told any komi",
+        KomiVerdict::NegativeOnly => "mediocre: usable with --neg",
+        KomiVerdict::PositiveOnly => "mediocre: usable with --pos",
+        KomiVerdict::Unusable => "unusable: this network cannot be told another komi",
     }
 }
 

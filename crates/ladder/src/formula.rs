@@ -5,7 +5,7 @@
 
 use std::ops::{Add, Mul, Sub};
 
-use crate::frame::{HERE, SIDES, Step};
+use crate::frame::{HERE, Offset, SIDES};
 
 /// A plane of a circuit: one whole number per point of the board. It is a handle; the circuit knows its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,7 +13,7 @@ pub struct Plane(pub(crate) usize);
 
 impl Plane {
     /// The plane as seen from `step` away: the value at `point + step`, zero off the board.
-    pub fn at(self, step: Step) -> Sum {
+    pub fn at(self, step: Offset) -> Sum {
         Sum::from(self).at(step)
     }
 }
@@ -24,7 +24,7 @@ pub struct Term {
     /// The plane.
     pub plane: Plane,
     /// Where to look.
-    pub step: Step,
+    pub step: Offset,
     /// The factor.
     pub weight: i32,
 }
@@ -40,7 +40,7 @@ pub struct Sum {
 
 impl Sum {
     /// The sum as seen from `step` away. The constant is not moved: it is the same at every point of the board.
-    pub fn at(mut self, step: Step) -> Sum {
+    pub fn at(mut self, step: Offset) -> Sum {
         for term in &mut self.terms {
             term.step = term.step + step;
         }

@@ -4,7 +4,7 @@ use std::ops::{Add, Neg, Sub};
 
 /// A move of the eye: `x` to the east, `y` to the north.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Step {
+pub struct Offset {
     /// Columns to the east.
     pub x: i8,
     /// Rows to the north.
@@ -12,47 +12,47 @@ pub struct Step {
 }
 
 /// No step at all.
-pub const HERE: Step = Step { x: 0, y: 0 };
+pub const HERE: Offset = Offset { x: 0, y: 0 };
 /// One row up.
-pub const NORTH: Step = Step { x: 0, y: 1 };
+pub const NORTH: Offset = Offset { x: 0, y: 1 };
 /// One column to the right.
-pub const EAST: Step = Step { x: 1, y: 0 };
+pub const EAST: Offset = Offset { x: 1, y: 0 };
 /// One row down.
-pub const SOUTH: Step = Step { x: 0, y: -1 };
+pub const SOUTH: Offset = Offset { x: 0, y: -1 };
 /// One column to the left.
-pub const WEST: Step = Step { x: -1, y: 0 };
+pub const WEST: Offset = Offset { x: -1, y: 0 };
 
 /// The four neighbours.
-pub const SIDES: [Step; 4] = [NORTH, EAST, SOUTH, WEST];
+pub const SIDES: [Offset; 4] = [NORTH, EAST, SOUTH, WEST];
 /// The four diagonal neighbours.
-pub const DIAGONALS: [Step; 4] = [
-    Step { x: 1, y: 1 },
-    Step { x: 1, y: -1 },
-    Step { x: -1, y: -1 },
-    Step { x: -1, y: 1 },
+pub const DIAGONALS: [Offset; 4] = [
+    Offset { x: 1, y: 1 },
+    Offset { x: 1, y: -1 },
+    Offset { x: -1, y: -1 },
+    Offset { x: -1, y: 1 },
 ];
 
-impl Add for Step {
-    type Output = Step;
-    fn add(self, other: Step) -> Step {
-        Step {
+impl Add for Offset {
+    type Output = Offset;
+    fn add(self, other: Offset) -> Offset {
+        Offset {
             x: self.x + other.x,
             y: self.y + other.y,
         }
     }
 }
 
-impl Sub for Step {
-    type Output = Step;
-    fn sub(self, other: Step) -> Step {
+impl Sub for Offset {
+    type Output = Offset;
+    fn sub(self, other: Offset) -> Offset {
         self + -other
     }
 }
 
-impl Neg for Step {
-    type Output = Step;
-    fn neg(self) -> Step {
-        Step {
+impl Neg for Offset {
+    type Output = Offset;
+    fn neg(self) -> Offset {
+        Offset {
             x: -self.x,
             y: -self.y,
         }
@@ -66,16 +66,16 @@ impl Neg for Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {
     /// Where "north" of the turned board is: the direction of the runner's last step.
-    pub north: Step,
+    pub north: Offset,
     /// Where "east" is: the direction of the runner's next step.
-    pub east: Step,
+    pub east: Offset,
 }
 
 impl Frame {
     /// All eight.
     pub fn all() -> impl Iterator<Item = Frame> {
         SIDES.into_iter().flat_map(|north| {
-            let sideways = Step {
+            let sideways = Offset {
                 x: north.y,
                 y: north.x,
             };
@@ -94,27 +94,27 @@ impl Frame {
     }
 
     /// "South": where the runner came from.
-    pub fn south(self) -> Step {
+    pub fn south(self) -> Offset {
         -self.north
     }
 
     /// "West": where the last chaser stands.
-    pub fn west(self) -> Step {
+    pub fn west(self) -> Offset {
         -self.east
     }
 
     /// "North-east": where the runner is after two more steps.
-    pub fn northeast(self) -> Step {
+    pub fn northeast(self) -> Offset {
         self.north + self.east
     }
 
     /// "North-west": beyond the next chaser, on the outer side.
-    pub fn northwest(self) -> Step {
+    pub fn northwest(self) -> Offset {
         self.north - self.east
     }
 
     /// "South-east": the chaser on the inner side.
-    pub fn southeast(self) -> Step {
+    pub fn southeast(self) -> Offset {
         self.east - self.north
     }
 
@@ -125,7 +125,7 @@ impl Frame {
 }
 
 /// `N`, `E`, `S` or `W`, or two letters for a diagonal.
-pub fn side_name(step: Step) -> String {
+pub fn side_name(step: Offset) -> String {
     let mut name = String::new();
     match step.y {
         1 => name.push('N'),

@@ -6,14 +6,13 @@
 //! to move it never sees a failing ladder. All numbers are the original's, its variance of 1 too, which lets values
 //! drift by a few parts in a hundred thousand per layer.
 
-use net::OpenError;
-use net::leela::LeelaNetwork;
+use net::{OpenError, leela::LeelaNetwork};
 
 use crate::circuit::Circuit;
 use crate::compile::{Compiled, Target, compile};
 use crate::exam::Candidate;
 use crate::formula::{Plane, Sum, total};
-use crate::frame::{DIAGONALS, EAST, HERE, NORTH, SIDES, SOUTH, Step, WEST};
+use crate::frame::{DIAGONALS, EAST, HERE, NORTH, Offset, SIDES, SOUTH, WEST};
 use crate::heads::{Voice, write_heads};
 
 /// Blocks that spread the features.
@@ -25,7 +24,7 @@ const VARIANCE: f32 = 1.0;
 /// Cells of a template.
 const CELLS: i32 = 9;
 /// North-east: where everything comes from.
-const NORTHEAST: Step = DIAGONALS[0];
+const NORTHEAST: Offset = DIAGONALS[0];
 
 /// The templates, north up: `O` the side to move, `X` the opponent, `.` empty.
 const ESCAPE: [&str; 3] = ["X..", "OOX", "OX."];
@@ -217,7 +216,7 @@ fn template_sum(input: Input, template: [&str; 3]) -> Sum {
                 'X' => input.theirs,
                 _ => input.empty,
             };
-            sum = sum + plane.at(Step { x, y });
+            sum = sum + plane.at(Offset { x, y });
         }
     }
     sum

@@ -1,10 +1,10 @@
 //! Positions to test a ladder reader on, made from seeds.
 
-use go::{Board, BoardSize, Color, First, LadderReader, Point, Verdict};
+use go::{Board, BoardSize, Color, First, LadderReader, LadderVerdict, Point};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::frame::{Frame, HERE, Step};
+use crate::frame::{Frame, HERE, Offset};
 
 /// Fewest and most moves of a random game; the spread covers boards from open to nearly full.
 const RANDOM_MOVES: std::ops::Range<usize> = 30..180;
@@ -67,7 +67,7 @@ pub enum Recipe {
 
 impl Start {
     /// The friends of the head and the hunters around, seen from the head.
-    fn stones(self, kind: Kind, frame: Frame) -> (Vec<Step>, Vec<Step>) {
+    fn stones(self, kind: Kind, frame: Frame) -> (Vec<Offset>, Vec<Offset>) {
         let Frame { north, east } = frame;
         let (south, west) = (frame.south(), frame.west());
         match (self, kind) {
@@ -265,7 +265,7 @@ fn escape_question(board: &Board, liberty: Point, frame: Frame) -> Option<Questi
     }
     let prey = shifted(board.size(), liberty, frame.south())?;
     let runner = board.stone(prey)?;
-    let is_hunter = |step: Step| {
+    let is_hunter = |step: Offset| {
         shifted(board.size(), liberty, step)
             .is_some_and(|point| board.is_stone(point, runner.opponent()))
     };
@@ -284,7 +284,7 @@ fn escape_question(board: &Board, liberty: Point, frame: Frame) -> Option<Questi
 
 fn chase_question(board: &Board, prey: Point, frame: Frame) -> Option<Question> {
     let runner = board.stone(prey)?;
-    let is = |step: Step, color: Option<Color>| {
+    let is = |step: Offset, color: Option<Color>| {
         shifted(board.size(), prey, step).is_some_and(|point| board.stone(point) == color)
     };
     let is_head = board.liberty_count(prey) == 2
@@ -310,16 +310,16 @@ pub fn truth(reader: &mut LadderReader, board: &Board, question: &Question) -> b
     let _ = board.play(question.point, question.to_move);
     match question.kind {
         Kind::Escape => {
-            reader.verdict(&mut board, question.point, First::Attacker) == Verdict::Escapes
+            reader.verdict(&mut board, question.point, First::Attacker) == LadderVerdict::Escapes
         }
         Kind::Chase => {
-            reader.verdict(&mut board, question.prey, First::Defender) == Verdict::Captured
+            reader.verdict(&mut board, question.prey, First::Defender) == LadderVerdict::Captured
         }
     }
 }
 
 /// The point `step` away, if it is on the board.
-pub fn shifted(size: BoardSize, point: Point, step: Step) -> Option<Point> {
+pub fn shifted(size: BoardSize, point: Point, step: Offset) -> Option<Point> {
     if step == HERE {
         return Some(point);
     }

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use go::{Board, Color, Point};
-use net::Evaluator;
-use net::leela::INPUT_PLANES;
-use net::{Activation, Conv, Head, Layer, Network, Output, Reading};
-use net::{Backend, OpenError};
+use net::{
+    Activation, Backend, Conv, Evaluator, Head, Layer, Network, OpenError, Output, Reading,
+    leela::INPUT_PLANES,
+};
 
 use crate::compile::Compiled;
 use crate::emulation::Values;

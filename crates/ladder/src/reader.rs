@@ -17,7 +17,7 @@
 
 use crate::circuit::Circuit;
 use crate::formula::{Plane, Sum, around, total};
-use crate::frame::{DIAGONALS, Frame, HERE, SIDES, Step, side_name};
+use crate::frame::{DIAGONALS, Frame, HERE, Offset, SIDES, side_name};
 
 /// Larger than any count of a neighbourhood: subtracted, it silences a formula.
 const NEVER: i32 = 16;
@@ -105,7 +105,7 @@ pub fn reader(steps: usize) -> Reader {
 #[derive(Clone, Copy)]
 struct Claim {
     plane: Plane,
-    what: Step,
+    what: Offset,
 }
 
 /// Planes that are needed before the scan only.
@@ -114,13 +114,13 @@ struct Early {
     runner_reach: Plane,
     hunter_reach: Plane,
     /// By diagonal: a chaser played on this empty point would have at most one liberty on these two sides.
-    weak: Vec<(Step, Plane)>,
+    weak: Vec<(Offset, Plane)>,
     /// By diagonal: a runner driven onto this empty point would lack one of the liberties on these two sides, or both.
-    cramped: Vec<(Step, Plane)>,
+    cramped: Vec<(Offset, Plane)>,
     /// By side: 2 if the neighbour there is off the board, 1 if it is a hunter.
-    wall: Vec<(Step, Plane)>,
+    wall: Vec<(Offset, Plane)>,
     /// By side: a runner's stone with a liberty there.
-    breath: Vec<(Step, Plane)>,
+    breath: Vec<(Offset, Plane)>,
     /// Shapes that may be the head of a ladder: by frame for escapes, by diagonal for chases.
     heads: Vec<(Frame, Plane)>,
     /// Liberties of a runner's stone.
@@ -144,7 +144,7 @@ struct Lane {
     /// Chase only: no hunter beside the string is in atari.
     untouchable: Option<Claim>,
     /// Chase only, by side: a stone played here would be in atari, and the board goes on at that side.
-    self_atari: Vec<(Step, Plane)>,
+    self_atari: Vec<(Offset, Plane)>,
     scans: Vec<Scan>,
 }
 
@@ -308,7 +308,7 @@ impl Lane {
         let copy = circuit.inner(lane, format!("{who}: runner copied"), runner.into());
 
         // A claim starts on every stone that has no liberty but the head's.
-        let mut claims: Vec<(Step, Sum)> = Vec::new();
+        let mut claims: Vec<(Offset, Sum)> = Vec::new();
         for &(frame, head) in &self.early.heads {
             let (what, allowed) = if self.is_escape() {
                 (frame.north, head.at(frame.north))
@@ -367,7 +367,7 @@ impl Lane {
         let mut events = Vec::new();
         for frame in Frame::all() {
             let (north, east, west) = (frame.north, frame.east, frame.west());
-            let friend = |side: Step| liberties.at(side) + takes.at(side) - self.runner.at(side);
+            let friend = |side: Offset| liberties.at(side) + takes.at(side) - self.runner.at(side);
             let gained = empty.clone().at(north)
                 + empty.clone().at(east)
                 + friend(north)
@@ -462,7 +462,7 @@ impl Lane {
             halfway.push((*scan, safe, passable, out));
         }
         for (scan, safe, passable, out) in halfway {
-            let there = |side: Step| out.at(side) + safe.at(side);
+            let there = |side: Offset| out.at(side) + safe.at(side);
             circuit.replace(scan.safe, passable + there(scan.frame.northeast()) - 1);
             circuit.add_to(scan.turn, -1 * there(scan.frame.north));
         }
@@ -552,7 +552,7 @@ impl Lane {
         )
     }
 
-    fn claim(&self, what: Step) -> Plane {
+    fn claim(&self, what: Offset) -> Plane {
         let claim = self.claims.iter().find(|claim| claim.what == what);
         claim
             .expect("there is a claim for every kind of head")
@@ -561,13 +561,13 @@ impl Lane {
 }
 
 /// How many liberties `stone`, played on an empty point, would lack on the two sides of a diagonal. A friend is as good as two.
-fn short_of_room(stone: &Sum, empty: &Sum, diagonal: Step) -> Sum {
+fn short_of_room(stone: &Sum, empty: &Sum, diagonal: Offset) -> Sum {
     let room = empty.clone() + 2 * stone.clone();
-    let [side, other] = [Step { y: 0, ..diagonal }, Step { x: 0, ..diagonal }];
+    let [side, other] = [Offset { y: 0, ..diagonal }, Offset { x: 0, ..diagonal }];
     2 - room.clone().at(side) - room.at(other) - NEVER * (1 - empty.clone())
 }
 
-fn of(planes: &[(Step, Plane)], step: Step) -> Plane {
+fn of(planes: &[(Offset, Plane)], step: Offset) -> Plane {
     let found = planes.iter().find(|(known, _)| *known == step);
     found.expect("there is one for every step of its kind").1
 }

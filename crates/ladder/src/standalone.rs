@@ -1,7 +1,9 @@
 //! Our ladder network as a file: the circuit of [`reader`], compiled, with stock heads.
 
-use net::OpenError;
-use net::leela::{IDENTITY_VARIANCE, LeelaNetwork};
+use net::{
+    OpenError,
+    leela::{IDENTITY_VARIANCE, LeelaNetwork},
+};
 
 use crate::compile::{Compiled, Target, compile};
 use crate::exam::Candidate;

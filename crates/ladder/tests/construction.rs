@@ -3,16 +3,11 @@
 use std::collections::HashMap;
 
 use go::{Board, BoardSize, Color, Point, Symmetry};
-use ladder::Compiled;
-use ladder::LadderNetwork;
-use ladder::Original;
-use ladder::Plane;
-use ladder::{Boards, Kind, Recipe, Start};
-use ladder::{Probe, input_row, input_values, planes_of};
-use ladder::{Snapshot, emulate};
-use ladder::{boards_of, examine, kind_of, sets};
-use net::Layer;
-use net::Reference;
+use ladder::{
+    Boards, Compiled, Kind, LadderNetwork, Original, Plane, Probe, Recipe, Snapshot, Start,
+    boards_of, emulate, examine, input_row, input_values, kind_of, planes_of, sets,
+};
+use net::{Layer, Reference};
 use proptest::prelude::*;
 
 const SIZE: BoardSize = BoardSize::NINETEEN;

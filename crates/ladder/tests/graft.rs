@@ -1,12 +1,11 @@
 //! Grafted networks against their base.
 
 use go::{Board, BoardSize, Color, Point};
-use ladder::LadderNetwork;
-use ladder::input_row;
-use ladder::{Gains, GraftError, graft};
-use net::Reference;
-use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion, POLICY, TextStyle, VALUE_LOGIT};
-use net::{Layer, Reading};
+use ladder::{Gains, GraftError, LadderNetwork, graft, input_row};
+use net::{
+    Layer, Reading, Reference,
+    leela::{LeelaNetwork, LeelaShape, LeelaVersion, POLICY, TextStyle, VALUE_LOGIT},
+};
 
 const SIZE: BoardSize = BoardSize::NINE;
 

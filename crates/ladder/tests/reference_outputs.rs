@@ -5,13 +5,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use go::{Board, BoardSize, Color, Point};
-use ladder::LadderNetwork;
-use ladder::Original;
-use ladder::input_row;
-use net::Backend;
-use net::Evaluator;
-use net::Reference;
-use net::leela::{LeelaNetwork, POLICY, TextStyle, VALUE};
+use ladder::{LadderNetwork, Original, input_row};
+use net::{
+    Backend, Evaluator, Reference,
+    leela::{LeelaNetwork, POLICY, TextStyle, VALUE},
+};
 
 const SIZE: BoardSize = BoardSize::NINETEEN;
 /// leelaz prints thousandths of a policy.

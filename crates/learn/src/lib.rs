@@ -6,11 +6,7 @@
 //! card computes instead, see [`device`].
 //!
 //! ```
-//! use learn::{Batch, Shape};
-//! use learn::{Mode, Dense, DenseStart};
-//! use learn::loss::{Squash, squared};
-//! use learn::{Chain, Model};
-//! use learn::optimiser::{Optimiser, Rule};
+//! use learn::{Batch, Shape, Mode, Dense, DenseStart, Chain, Model, loss::{Squash, squared}, optimiser::{Optimiser, Rule}};
 //! use rand::SeedableRng;
 //!
 //! // One neuron learns the sign of its input.

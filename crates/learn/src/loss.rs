@@ -1,4 +1,4 @@
-//! Losses: each reads a head's output and the truth, sets the gradient, and answers what it found.
+//! Losses: each reads a head's output and the truth, sets the gradient, and returns what it found.
 //!
 //! All are means over the batch, so that learning rates do not depend on its size.
 
@@ -36,7 +36,7 @@ impl Tally {
 
 /// `−Σ t·log softmax(z)` over the first `target.shape.len()` logits, weighted; targets that are all zero are left out.
 ///
-/// Answers the loss and how often the largest logit was the largest target.
+/// Returns the loss and how often the largest logit was the largest target.
 pub fn cross_entropy(
     logits: &Batch,
     target: &Batch,
@@ -137,7 +137,7 @@ impl Squash {
 
 /// `weight·(squash(x) − t)²` for one number a sample; a target that is not a number is left out.
 ///
-/// Answers the loss without its weight, and how often prediction and truth lie on the same side of `middle`.
+/// Returns the loss without its weight, and how often prediction and truth lie on the same side of `middle`.
 pub fn squared(
     outputs: &Batch,
     squash: Squash,
@@ -167,7 +167,7 @@ pub fn squared(
 
 /// `−t·ln p − (1−t)·ln(1−p)` with `p = sigmoid(x)`, number by number; targets that are not numbers are left out.
 ///
-/// Answers the loss a number and how often `p` and `t` lie on the same side of one half.
+/// Returns the loss per number and how often `p` and `t` lie on the same side of one half.
 pub fn logistic(outputs: &Batch, targets: &Batch, weight: f32, gradient: &mut Batch) -> [Tally; 2] {
     let share = weight / outputs.samples().max(1) as f32;
     let length = targets.shape.len();

@@ -97,7 +97,7 @@ impl Graph {
         format!("t{}", self.names)
     }
 
-    /// Adds a node and answers the name of its output.
+    /// Adds a node and returns the name of its output.
     fn node(
         &mut self,
         operator: &str,

@@ -73,7 +73,7 @@ impl Optimiser {
         }
     }
 
-    /// Moves the parameters against their gradients. Answers the length of the whole gradient.
+    /// Moves the parameters against their gradients. Returns the length of the whole gradient.
     pub fn step(&mut self, params: &mut [&mut Param], rate: f32) -> f64 {
         self.fit(params);
         self.steps += 1;

@@ -1,7 +1,9 @@
 //! Making networks out of networks: averages, wider and deeper ones, coarser ones.
 
-use net::Network;
-use net::leela::{ConvRows, IDENTITY_VARIANCE, LeelaNetwork, LeelaShape};
+use net::{
+    Network,
+    leela::{ConvRows, IDENTITY_VARIANCE, LeelaNetwork, LeelaShape},
+};
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -232,9 +234,7 @@ pub fn clip_bits(network: &mut Network, bits: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use net::Evaluator;
-    use net::Reference;
-    use net::leela::LeelaVersion;
+    use net::{Evaluator, Reference, leela::LeelaVersion};
 
     fn random(seed: u64) -> LeelaNetwork {
         LeelaNetwork::random(LeelaVersion::V1, LeelaShape::stock(7, 2, 6), seed)

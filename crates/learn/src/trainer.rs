@@ -24,7 +24,7 @@ use base::{LockError, LockedFolder};
 
 /// Files of a run's folder.
 pub mod name {
-    /// Everything needed to go on.
+    /// Everything needed to resume.
     pub const CHECKPOINT: &str = "checkpoint.bin";
     /// The settings.
     pub const SETTINGS: &str = "settings.toml";
@@ -49,10 +49,10 @@ pub trait Task {
     /// The network.
     fn model(&mut self) -> &mut dyn Trainable;
 
-    /// Hears that a step of the training begins.
+    /// Called when a step of the training begins.
     fn begin_step(&mut self, _step: u64) {}
 
-    /// Gets batch `number` ready and answers its samples; fewer than asked, or none, at the end of a test set.
+    /// Gets batch `number` ready and returns the number of its samples: fewer than asked, or none, at the end of a test set.
     fn load(&mut self, part: Part, number: u64, samples: usize) -> Result<usize, DataError>;
 
     /// Runs the batch that was loaded and sets the gradients of the heads' outputs.
@@ -61,7 +61,7 @@ pub trait Task {
     /// Sets the parameters' gradients.
     fn backward(&mut self);
 
-    /// Writes the network to `folder`; `stem` is the file's name without extension. Answers the file.
+    /// Writes the network to `folder`; `stem` is the file's name without extension. Returns the file.
     fn write_network(&mut self, folder: &Path, stem: &str) -> Result<PathBuf, io::Error>;
 
     /// Where the data stands, to be kept in a checkpoint.
@@ -144,7 +144,7 @@ pub struct Outcome {
     pub is_finished: bool,
 }
 
-/// Trains a task in a folder, going on from its checkpoint if there is one. `observe` hears of progress and answers
+/// Trains a task in a folder, resuming from its checkpoint if there is one. `observe` is told of progress and returns
 /// whether to go on; when it says no, the run is saved and ends.
 pub fn train(
     task: &mut dyn Task,

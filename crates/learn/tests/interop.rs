@@ -6,13 +6,12 @@
 use std::path::Path;
 use std::process::Command;
 
-use learn::EventFile;
-use learn::onnx;
-use net::Evaluator;
-use net::Reference;
-use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
-use net::{Activation, Conv, Dense, Head, Layer, Network, Output, Reading};
-use net::{Perspective, PlaneShape};
+use learn::{EventFile, onnx};
+use net::{
+    Activation, Conv, Dense, Evaluator, Head, Layer, Network, Output, Perspective, PlaneShape,
+    Reading, Reference,
+    leela::{LeelaNetwork, LeelaShape, LeelaVersion},
+};
 
 fn python(package: &str) -> Option<Command> {
     let program = std::env::var("TENGEN_PYTHON").unwrap_or_else(|_| "python3".to_owned());

@@ -9,8 +9,7 @@
 //! (a count added in between) starting at -10.
 
 use mario::{Ending, Game, Rules};
-use mario_player::FEATURES;
-use mario_player::{Weights, scored, scored_with_next};
+use mario_player::{FEATURES, Weights, scored, scored_with_next};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;

@@ -4,10 +4,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use net::Backend;
-use net::Evaluator;
-use net::Network;
-use net::compact;
+use net::{Backend, Evaluator, Network, compact};
 use thiserror::Error;
 
 use crate::clock::Clock;

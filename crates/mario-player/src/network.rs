@@ -13,8 +13,9 @@
 
 use std::collections::BTreeMap;
 
-use net::{Activation, Conv, Dense, Head, Layer, Network, Output, Reading};
-use net::{Perspective, PlaneShape};
+use net::{
+    Activation, Conv, Dense, Head, Layer, Network, Output, Perspective, PlaneShape, Reading,
+};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 

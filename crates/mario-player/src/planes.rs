@@ -5,8 +5,7 @@
 //! pill's left colour is theirs, 15-17 the same for its right colour. A plane is stored column
 //! by column, the row fastest: `[plane][x][y]`.
 
-use mario::cells_of;
-use mario::{Board, Color, Pill, Shape};
+use mario::{Board, Color, Pill, Shape, cells_of};
 
 /// Planes.
 pub const PLANES: usize = 18;

@@ -5,8 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use mario::{Ending, Game, Placed, Placement};
-use mario::{Record, RecordEnd, RecordError, RecordMove};
+use mario::{Ending, Game, Placed, Placement, Record, RecordEnd, RecordError, RecordMove};
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use thiserror::Error;

@@ -4,8 +4,10 @@
 use std::path::PathBuf;
 
 use mario::Example;
-use mario_player::network::{CLEARED, DURATION, DesignNetwork, LEAK, MOVES, WON};
-use mario_player::planes::{AREA, INPUT_LEN, write_planes};
+use mario_player::{
+    network::{CLEARED, DURATION, DesignNetwork, LEAK, MOVES, WON},
+    planes::{AREA, INPUT_LEN, write_planes},
+};
 use net::Reference;
 use serde_json::Value;
 

@@ -4,16 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use mario::{Game, Rules, flood};
-use mario_player::Budget;
-use mario_player::Lineup;
-use mario_player::NetJudge;
-use mario_player::network::{CLEARED, DURATION, DesignNetwork, LEAK, MOVES, WON};
-use mario_player::planes::AREA;
-use mario_player::{CappedTree, NetSettings, NetTree};
-use mario_player::{Decision, Player, View};
-use mario_player::{evaluation_seed, play_game};
-use net::Evaluator;
-use net::IoShape;
+use mario_player::{
+    Budget, CappedTree, Decision, Lineup, NetJudge, NetSettings, NetTree, Player, View,
+    evaluation_seed,
+    network::{CLEARED, DURATION, DesignNetwork, LEAK, MOVES, WON},
+    planes::AREA,
+    play_game,
+};
+use net::{Evaluator, IoShape};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -4,8 +4,10 @@
 //! divides by the truth itself, which is zero for positions after the last virus: hence the guard. Its fifth term, the
 //! squared length of all parameters, is weight decay and lives in the optimiser.
 
-use learn::Batch;
-use learn::loss::{Squash, Tally};
+use learn::{
+    Batch,
+    loss::{Squash, Tally},
+};
 
 /// Numbers of the head: won, cleared, duration, then the moves.
 pub const SCALARS: usize = 3;

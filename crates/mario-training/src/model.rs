@@ -1,22 +1,19 @@
 //! The two Dr. Mario networks: the original design, and ours.
 
-use mario_player::network::{CLEARED, DURATION, EPSILON, INPUT, LEAK, MOVES, MOVES_LEN, WON};
-use mario_player::planes::PLANES;
-use net::Perspective;
-use net::training::conv::Board;
-use net::{Head, Network, Output, Reading};
+use mario_player::{
+    network::{CLEARED, DURATION, EPSILON, INPUT, LEAK, MOVES, MOVES_LEN, WON},
+    planes::PLANES,
+};
+use net::{Head, Network, Output, Perspective, Reading, training::conv::Board};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use super::loss::SCALARS;
-use learn::Flatten;
-use learn::Pixel;
-use learn::Shape;
-use learn::{Chain, Model};
-use learn::{Dense, DenseStart};
-use learn::{NORM_EPSILON, NormStyle};
-use learn::{Tower, TowerShape};
+use learn::{
+    Chain, Dense, DenseStart, Flatten, Model, NORM_EPSILON, NormStyle, Pixel, Shape, Tower,
+    TowerShape,
+};
 
 /// Which network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,10 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 
 use fleet::play_games;
-use mario::{Game, Rules};
-use mario::{GameInput, Record};
-use mario_player::Player;
-use mario_player::{record_game, training_seed};
+use mario::{Game, GameInput, Record, Rules};
+use mario_player::{Player, record_game, training_seed};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
@@ -82,7 +80,7 @@ pub struct SelfPlayReport {
 }
 
 /// Plays until `path` holds `games` games. `new_player` makes a player from a seed; `stop` ends
-/// the run after the games under way; `progress` hears the number of games in the file.
+/// the run after the games under way; `progress` is told the number of games in the file.
 pub fn self_play(
     path: &Path,
     games: u64,

@@ -5,14 +5,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use base::write_whole;
-use mario::COLOR_PERMUTATIONS;
-use mario::flood;
-use mario::{Example, StallCounts};
-use mario_player::network::MOVES_LEN;
-use mario_player::planes::{INPUT_LEN, write_planes};
-use mario_player::read_records;
-use net::Network;
-use net::compact::{self, Precision};
+use mario::{COLOR_PERMUTATIONS, Example, StallCounts, flood};
+use mario_player::{
+    network::MOVES_LEN,
+    planes::{INPUT_LEN, write_planes},
+    read_records,
+};
+use net::{
+    Network,
+    compact::{self, Precision},
+};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
@@ -20,18 +22,13 @@ use serde::{Deserialize, Serialize};
 use crate::loss::{self, SCALARS, Truth};
 use crate::model::{self, MOVES_HEAD, MarioDesign, MarioShape, VALUE_HEAD};
 use base::mix;
-use learn::Mode;
-use learn::Model;
-use learn::Part;
-use learn::Shuffle;
-use learn::TrainSettings;
-use learn::Trainable;
-use learn::checkpoint::{self, CheckpointError};
-use learn::loss::{Tally, masked_cross_entropy};
-use learn::optimiser::{Decay, Rule, Schedule};
-use learn::trainer::Task;
-use learn::{Batch, Shape};
-use learn::{DataError, LoadReport};
+use learn::{
+    Batch, DataError, LoadReport, Mode, Model, Part, Shape, Shuffle, TrainSettings, Trainable,
+    checkpoint::{self, CheckpointError},
+    loss::{Tally, masked_cross_entropy},
+    optimiser::{Decay, Rule, Schedule},
+    trainer::Task,
+};
 
 /// Everything about a training, as it is saved beside the weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

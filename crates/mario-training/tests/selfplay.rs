@@ -3,12 +3,10 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use mario::StallCounts;
-use mario::{Example, Game, Rules};
-use mario_player::read_records;
-use mario_player::{Budget, HeuristicTree, RoundZero, TreeSettings};
-use mario_player::{Heuristic, Weights};
-use mario_player::{Player, View};
+use mario::{Example, Game, Rules, StallCounts};
+use mario_player::{
+    Budget, Heuristic, HeuristicTree, Player, RoundZero, TreeSettings, View, Weights, read_records,
+};
 use mario_training::{PillSource, SelfPlaySettings, self_play};
 
 fn settings() -> SelfPlaySettings {

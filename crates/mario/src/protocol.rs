@@ -1,21 +1,22 @@
 //! The AI protocol, version 1: a game (server) and a player (client) exchange lines of text.
 //!
-//! [`message`] spells the lines and [`presses`] the buttons; [`Server`] and [`Client`] are the
-//! two ends, free of any input or output; [`wire`] ties an end to a pair of streams.
+//! `message` spells the lines and `presses` the buttons; [`Server`] and [`Client`] are the
+//! two ends, free of any input or output; [`serve`] and [`play`] tie an end to a pair of streams.
 //!
 //! Our server settles the board at once when a pill locks and then waits as long as the console
 //! would show it. It looks at the down button in frames with an even number.
 
 mod client;
-pub mod message;
-pub mod presses;
+mod message;
+mod presses;
 mod server;
-pub mod wire;
+mod wire;
 
 pub use client::{Client, Situation};
 pub use message::{ClientMessage, Mode, ServerMessage, StateRequest};
-pub use presses::Presses;
+pub use presses::{Press, Presses};
 pub use server::{Deal, Server};
+pub use wire::{Pace, Rest, WireError, play, serve};
 
 /// The one version we speak.
 pub const VERSION: &str = "1";

@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use mario::Rng;
-use mario::StallCounts;
-use mario::timed::{Falling, search};
-use mario::{Board, Content, Example, PillList, Placement, Record, Resting, Speed, boxes, flood};
-use mario::{board_only, console_level};
+use mario::{
+    Board, Content, Example, PillList, Placement, Record, Resting, Rng, Speed, StallCounts,
+    board_only, boxes, console_level, flood,
+    timed::{Falling, search},
+};
 use rayon::prelude::*;
 use serde_json::Value;
 use sha2::{Digest, Sha256};

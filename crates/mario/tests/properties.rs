@@ -2,17 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use mario::COLOR_PERMUTATIONS;
-use mario::presses;
-use mario::timed::{Falling, Held, Step, search};
-use mario::virus_count;
 use mario::{
-    Board, Button, Color, Example, Game, Pill, Placed, Placement, Record, Rules, Shape, boxes,
-    flood,
+    Board, Button, COLOR_PERMUTATIONS, Color, Example, Game, Pill, Placed, Placement, Record,
+    RecordEnd, RecordMove, Rules, Shape, StallCounts, bit, boxes, cells_of, chances, flood,
+    presses,
+    timed::{Falling, Held, NextFrame, search},
+    virus_count,
 };
-use mario::{RecordEnd, RecordMove};
-use mario::{StallCounts, chances};
-use mario::{bit, cells_of};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -161,8 +157,8 @@ proptest! {
                     let held = if wait { Held::NONE } else { Held::NONE.with(button) };
                     for held in [held, Held::NONE] {
                         match falling.step(&board, slow, held) {
-                            Step::Falling(after) => falling = after,
-                            Step::Locked(at) => prop_assert!(false, "locked early at {}", at),
+                            NextFrame::Falling(after) => falling = after,
+                            NextFrame::Locked(at) => prop_assert!(false, "locked early at {}", at),
                         }
                         if wait {
                             break;
@@ -194,11 +190,11 @@ proptest! {
             let (last, before) = schedule.split_last().unwrap();
             for &held in before {
                 match falling.step(&board, frames, held) {
-                    Step::Falling(after) => falling = after,
-                    Step::Locked(at) => prop_assert!(false, "locked early at {}", at),
+                    NextFrame::Falling(after) => falling = after,
+                    NextFrame::Locked(at) => prop_assert!(false, "locked early at {}", at),
                 }
             }
-            prop_assert_eq!(falling.step(&board, frames, *last), Step::Locked(target));
+            prop_assert_eq!(falling.step(&board, frames, *last), NextFrame::Locked(target));
         }
     }
 

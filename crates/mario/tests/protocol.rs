@@ -2,11 +2,13 @@
 
 use std::net::{TcpListener, TcpStream};
 
-use mario::protocol::{
-    Client, ClientMessage, Deal, Mode, Presses, Server, ServerMessage, Situation,
+use mario::{
+    Board, Ending, Game, Placement, Rules, Speed, flood,
+    protocol::{
+        Client, ClientMessage, Deal, Mode, Pace, Presses, Server, ServerMessage, Situation, play,
+        serve,
+    },
 };
-use mario::protocol::{Pace, play, serve};
-use mario::{Board, Ending, Game, Placement, Rules, Speed, flood};
 use proptest::prelude::*;
 
 const RULES: Rules = Rules {

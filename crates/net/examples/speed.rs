@@ -4,10 +4,11 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use net::Arithmetic;
-use net::bench::{BenchOptions, measure, safety_network};
-use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
-use net::{Plan, PlanOptions};
+use net::{
+    Arithmetic, Plan, PlanOptions,
+    bench::{BenchOptions, measure, safety_network},
+    leela::{LeelaNetwork, LeelaShape, LeelaVersion},
+};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();

@@ -3,9 +3,13 @@
 
 use std::time::Instant;
 
-use net::Isa;
-use net::training::conv::{self, Board, ConvWeights, Scratch, Source, Sums};
-use net::training::gradient::{self, OutputGradient, Sink};
+use net::{
+    Isa,
+    training::{
+        conv::{self, Board, ConvWeights, Scratch, Source, Sums},
+        gradient::{self, OutputGradient, Sink},
+    },
+};
 
 struct Side {
     isa: Isa,

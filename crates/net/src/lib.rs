@@ -7,8 +7,7 @@
 //! processor, or the [`Reference`], which is slow and obviously right.
 //!
 //! ```
-//! use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion, POLICY, VALUE};
-//! use net::{Backend, Evaluator};
+//! use net::{Backend, Evaluator, leela::{LeelaNetwork, LeelaShape, LeelaVersion, POLICY, VALUE}};
 //!
 //! let leela = LeelaNetwork::random(LeelaVersion::V1, LeelaShape::stock(9, 1, 8), 42);
 //! let evaluator = Backend::Cpu.open(&leela.to_network())?;

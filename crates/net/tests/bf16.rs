@@ -1,10 +1,10 @@
 //! Reduced precision: close to the reference, the same on every instruction set, and rounded indeed.
 
-use net::bench::random_planes;
-use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
-use net::{Arithmetic, Isa};
-use net::{Evaluator, Network, Reference};
-use net::{Plan, PlanOptions};
+use net::{
+    Arithmetic, Evaluator, Isa, Network, Plan, PlanOptions, Reference,
+    bench::random_planes,
+    leela::{LeelaNetwork, LeelaShape, LeelaVersion},
+};
 
 /// Probabilities and winrates may be this far off, as the design of reduced precision allows.
 const TOLERANCE: f64 = 2e-2;

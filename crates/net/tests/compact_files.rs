@@ -1,12 +1,13 @@
 //! The compact format: what comes back, what it costs, and that nothing damaged is accepted.
 
 use base::write_whole;
-use net::Plan;
-use net::compact::{Precision, read, rounded, write};
-use net::compare;
-use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
-use net::{Activation, Conv, Group, Layer, Network};
-use net::{NetworkFile, load};
+use net::{
+    Activation, Conv, Group, Layer, Network, NetworkFile, Plan,
+    compact::{Precision, read, rounded, write},
+    compare,
+    leela::{LeelaNetwork, LeelaShape, LeelaVersion},
+    load,
+};
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 

@@ -2,12 +2,10 @@
 
 use std::sync::Mutex;
 
-use net::Evaluator;
-use net::Isa;
-use net::Reference;
-use net::{Activation, Conv, Dense, Group, Head, Layer, Network, Output, Reading};
-use net::{Perspective, PlaneShape};
-use net::{Plan, PlanOptions};
+use net::{
+    Activation, Conv, Dense, Evaluator, Group, Head, Isa, Layer, Network, Output, Perspective,
+    Plan, PlanOptions, PlaneShape, Reading, Reference,
+};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

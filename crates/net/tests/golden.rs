@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use net::Evaluator;
-use net::Plan;
-use net::Reference;
-use net::leela::{LeelaNetwork, LeelaShape, POLICY, VALUE, VALUE_LOGIT};
-use net::sha256_of_bytes;
+use net::{
+    Evaluator, Plan, Reference,
+    leela::{LeelaNetwork, LeelaShape, POLICY, VALUE, VALUE_LOGIT},
+    sha256_of_bytes,
+};
 
 const SIZE: usize = 19;
 const AREA: usize = SIZE * SIZE;

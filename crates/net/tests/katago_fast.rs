@@ -1,10 +1,10 @@
 //! Random networks of every kind of KataGo's blocks: the fast code agrees with the reference.
 
-use net::Isa;
-use net::bench::random_planes;
-use net::katago::{KataNetwork, RandomKind};
-use net::{Backend, BoardSizes, Evaluator, Network, Reference};
-use net::{Plan, PlanOptions};
+use net::{
+    Backend, BoardSizes, Evaluator, Isa, Network, Plan, PlanOptions, Reference,
+    bench::random_planes,
+    katago::{KataNetwork, RandomKind},
+};
 
 /// Winograd in f32 over a few layers, beside logits of a few units.
 const TOLERANCE: f64 = 2e-4;

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use net::katago::{FloatStyle, KataDamage, KataNetwork, RandomKind};
-use net::{Backend, LoadError};
-use net::{NetworkContent, NetworkFile, gzip};
+use net::{
+    Backend, LoadError, NetworkContent, NetworkFile, gzip,
+    katago::{FloatStyle, KataDamage, KataNetwork, RandomKind},
+};
 use proptest::prelude::*;
 
 fn sample(kind: RandomKind) -> KataNetwork {

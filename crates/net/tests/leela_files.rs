@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion, TextStyle};
-use net::sha256_of_bytes;
+use net::{
+    leela::{LeelaNetwork, LeelaShape, LeelaVersion, TextStyle},
+    sha256_of_bytes,
+};
 
 /// A small network's text, one line per entry.
 fn sample_lines() -> Vec<String> {

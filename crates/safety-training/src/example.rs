@@ -193,7 +193,7 @@ type Packed = (Box<[u64]>, Box<[i8]>);
 fn pack_planes(values: &[i64], side: usize, set: FeatureSet) -> Result<Packed, &'static str> {
     let planes = set.planes();
     if values.len() != side * side * planes {
-        return Err("as many planes as the shape says are not there");
+        return Err("the number of planes does not match the shape");
     }
     let mut counts = Vec::new();
     let mut bits = Vec::with_capacity(side * side);

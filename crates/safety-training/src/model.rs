@@ -1,22 +1,14 @@
 //! The three safety networks: the original's two designs, and ours.
 
-use net::training::conv::Board;
-use net::{Head, Network, Output, Reading};
-use net::{Perspective, PlaneShape};
+use net::{Head, Network, Output, Perspective, PlaneShape, Reading, training::conv::Board};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use learn::Conv;
-use learn::Dropout;
-use learn::Flatten;
-use learn::MaxPool;
-use learn::NormStyle;
-use learn::Pixel;
-use learn::Shape;
-use learn::{Chain, Model};
-use learn::{Dense, DenseBlock, DenseStart};
-use learn::{Tower, TowerShape};
+use learn::{
+    Chain, Conv, Dense, DenseBlock, DenseStart, Dropout, Flatten, MaxPool, Model, NormStyle, Pixel,
+    Shape, Tower, TowerShape,
+};
 
 /// Which network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

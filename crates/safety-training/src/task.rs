@@ -5,8 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use base::write_whole;
-use net::Network;
-use net::compact::{self, Precision};
+use net::{
+    Network,
+    compact::{self, Precision},
+};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
@@ -16,17 +18,12 @@ use tsumego::place_in_window;
 use crate::example::{self, Place, SafetyExample};
 use crate::model::{self, MOVE_HEAD, OWNERSHIP_HEAD, SAFE_HEAD, SafetyDesign, SafetyShape};
 use base::mix;
-use learn::Mode;
-use learn::Model;
-use learn::Part;
-use learn::Shuffle;
-use learn::TrainSettings;
-use learn::Trainable;
-use learn::loss::{self, Squash, Tally};
-use learn::optimiser::{Decay, Rule, Schedule};
-use learn::trainer::Task;
-use learn::{Batch, Shape};
-use learn::{DataError, LoadReport};
+use learn::{
+    Batch, DataError, LoadReport, Mode, Model, Part, Shape, Shuffle, TrainSettings, Trainable,
+    loss::{self, Squash, Tally},
+    optimiser::{Decay, Rule, Schedule},
+    trainer::Task,
+};
 
 /// Everything about a training, as it is saved beside the weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

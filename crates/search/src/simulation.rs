@@ -4,7 +4,7 @@ use crate::node::NodeId;
 
 /// One step of a simulation: a node and the edge that led to it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
+pub(crate) struct PathNode {
     pub node: NodeId,
     pub edge: usize,
 }
@@ -13,7 +13,7 @@ pub(crate) struct Step {
 #[derive(Debug)]
 pub(crate) struct Simulation<M> {
     /// From the root down.
-    pub path: Vec<Step>,
+    pub path: Vec<PathNode>,
     /// The moves along the path.
     pub moves: Vec<M>,
     /// How many of them are played on the simulation's state.

@@ -14,7 +14,7 @@ use crate::root::RootView;
 use crate::run::Run;
 use crate::select::Candidate;
 use crate::settings::{Settings, Weighing};
-use crate::simulation::{Descent, Simulation, Step};
+use crate::simulation::{Descent, PathNode, Simulation};
 use crate::task::Restrict;
 
 /// Positions whose roots are remembered; more than any game has moves.
@@ -269,7 +269,7 @@ impl<G: Game> Tree<G> {
             };
             self.arena[child].in_flight += 1;
             simulation.moves.push(self.arena[id].edges[edge].mv);
-            simulation.path.push(Step { node: child, edge });
+            simulation.path.push(PathNode { node: child, edge });
         }
     }
 
@@ -279,7 +279,7 @@ impl<G: Game> Tree<G> {
         simulation.moves.clear();
         simulation.borrowers.clear();
         simulation.played = 0;
-        simulation.path.push(Step {
+        simulation.path.push(PathNode {
             node: root,
             edge: 0,
         });
@@ -356,7 +356,7 @@ impl<G: Game> Tree<G> {
     pub fn invalidate(&mut self, simulation: &Simulation<G::Move>) {
         self.cancel(simulation);
         let last = simulation.path.len() - 1;
-        let Step { node, edge } = simulation.path[last];
+        let PathNode { node, edge } = simulation.path[last];
         let parent = simulation.path[last - 1].node;
         self.arena[parent].edges[edge].set_child(Child::Invalid);
         self.arena.remove(node);

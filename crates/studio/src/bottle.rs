@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mario::{
     Board, Button, Color, Game, Pill, Placement, Rules, Shape, Speed,
-    timed::{self, Falling, Held, Step},
+    timed::{self, Falling, Held, NextFrame},
 };
 use mario_player::{Budget, Kind, Lineup, NetSettings, Player, View};
 use serde::Deserialize;
@@ -205,8 +205,8 @@ impl Bottle {
             .enumerate()
         {
             match falling.step(board, frames_per_row, held) {
-                Step::Falling(next) => falling = next,
-                Step::Locked(placement) => return Ok((placement, frame + 1)),
+                NextFrame::Falling(next) => falling = next,
+                NextFrame::Locked(placement) => return Ok((placement, frame + 1)),
             }
         }
         Err(Failure::new("bottle", "the pill never lands"))

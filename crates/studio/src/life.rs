@@ -145,7 +145,7 @@ fn ladder_fate(board: &Board, at: Point) -> Option<&'static str> {
     }
     let mut reader = LadderReader::new(go::DEFAULT_LADDER_NODES);
     let captured = |first, reader: &mut LadderReader| {
-        reader.read(board, at, first).verdict == go::Verdict::Captured
+        reader.read(board, at, first).verdict == go::LadderVerdict::Captured
     };
     if !captured(First::Attacker, &mut reader) {
         return None;
@@ -180,9 +180,9 @@ pub fn ladders(board: &Board) -> Value {
 
 fn verdict_word(reading: &Reading) -> &'static str {
     match reading.verdict {
-        go::Verdict::Captured => "captured",
-        go::Verdict::Escapes => "escapes",
-        go::Verdict::Unknown => "unknown",
+        go::LadderVerdict::Captured => "captured",
+        go::LadderVerdict::Escapes => "escapes",
+        go::LadderVerdict::Unknown => "unknown",
     }
 }
 

@@ -6,12 +6,12 @@
 
 use std::time::Instant;
 
-use learn::Mode;
-use learn::Model;
-use learn::device::Device;
-use learn::loss::{Squash, cross_entropy, squared};
-use learn::optimiser::{Optimiser, Rule};
-use learn::{Batch, Shape};
+use learn::{
+    Batch, Mode, Model, Shape,
+    device::Device,
+    loss::{Squash, cross_entropy, squared},
+    optimiser::{Optimiser, Rule},
+};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -6,8 +6,10 @@ use std::{
     process::{Command, Output},
 };
 
-use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion, TextStyle};
-use net::{NetworkContent, NetworkFile};
+use net::{
+    NetworkContent, NetworkFile,
+    leela::{LeelaNetwork, LeelaShape, LeelaVersion, TextStyle},
+};
 use serde_json::Value;
 
 /// White's D4 can be chased across the empty board, from E4.

@@ -52,5 +52,5 @@ pub use network_test::{Assessment, Refusal};
 pub use sample::Sample;
 pub use settings::{Mode, Settings, SettingsError};
 pub use turn_komi::TurnKomi;
-pub use validity::{Scores, Trust, Verdict, VerdictTest};
+pub use validity::{KomiVerdict, Scores, Trust, VerdictTest};
 pub use watch::Purpose;

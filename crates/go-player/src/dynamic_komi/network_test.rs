@@ -19,7 +19,7 @@ use crate::{
 /// Positions of the test that are evaluated at once by a thread.
 const TEST_BATCH: usize = 64;
 
-/// Why a mode of dynamic komi cannot be had.
+/// Why a mode of dynamic komi cannot be used with a network.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum Refusal {
     /// The settings contradict each other.

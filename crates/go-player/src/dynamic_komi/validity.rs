@@ -61,7 +61,7 @@ impl Trust {
 
 /// What the test says about a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum KomiVerdict {
     /// Usable without limits.
     Good,
     /// Usable where komi burdens the side to move.
@@ -72,14 +72,14 @@ pub enum Verdict {
     Unusable,
 }
 
-impl Verdict {
+impl KomiVerdict {
     /// The trust the verdict allows; `None` when the network cannot be used.
     pub fn trust(self) -> Option<Trust> {
         match self {
-            Verdict::Good => Some(Trust::BOTH),
-            Verdict::PositiveOnly => Some(Trust::POSITIVE_ONLY),
-            Verdict::NegativeOnly => Some(Trust::NEGATIVE_ONLY),
-            Verdict::Unusable => None,
+            KomiVerdict::Good => Some(Trust::BOTH),
+            KomiVerdict::PositiveOnly => Some(Trust::POSITIVE_ONLY),
+            KomiVerdict::NegativeOnly => Some(Trust::NEGATIVE_ONLY),
+            KomiVerdict::Unusable => None,
         }
     }
 }
@@ -103,12 +103,12 @@ impl Scores {
     }
 
     /// What the scores mean.
-    pub fn verdict(self) -> Verdict {
+    pub fn verdict(self) -> KomiVerdict {
         match (self.negative <= TOLERANCE, self.positive <= TOLERANCE) {
-            (true, true) => Verdict::Good,
-            (true, false) => Verdict::NegativeOnly,
-            (false, true) => Verdict::PositiveOnly,
-            (false, false) => Verdict::Unusable,
+            (true, true) => KomiVerdict::Good,
+            (true, false) => KomiVerdict::NegativeOnly,
+            (false, true) => KomiVerdict::PositiveOnly,
+            (false, false) => KomiVerdict::Unusable,
         }
     }
 }
@@ -164,7 +164,7 @@ impl VerdictTest {
     }
 
     /// What the scores mean.
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> KomiVerdict {
         self.scores.verdict()
     }
 }
@@ -191,9 +191,9 @@ mod tests {
     fn falling_curve_is_good_and_flat_curve_unusable() {
         assert_eq!(
             test_of(|k| sigmoid(-(k - 7.0) / 10.0)).verdict(),
-            Verdict::Good
+            KomiVerdict::Good
         );
-        assert_eq!(test_of(|_| 0.5).verdict(), Verdict::Unusable);
+        assert_eq!(test_of(|_| 0.5).verdict(), KomiVerdict::Unusable);
     }
 
     #[test]
@@ -213,18 +213,18 @@ mod tests {
                 sigmoid(-(k - 7.0) / 10.0)
             }
         };
-        assert_eq!(test_of(bad_above).verdict(), Verdict::NegativeOnly);
-        assert_eq!(test_of(bad_below).verdict(), Verdict::PositiveOnly);
+        assert_eq!(test_of(bad_above).verdict(), KomiVerdict::NegativeOnly);
+        assert_eq!(test_of(bad_below).verdict(), KomiVerdict::PositiveOnly);
         assert_eq!(test_of(bad_below).rises, [-100.0]);
     }
 
     #[test]
     fn a_score_of_exactly_the_tolerance_is_good() {
         let scores = |negative, positive| Scores { negative, positive };
-        assert_eq!(scores(0.05, 0.05).verdict(), Verdict::Good);
-        assert_eq!(scores(0.05, 0.0501).verdict(), Verdict::NegativeOnly);
-        assert_eq!(scores(0.0501, 0.05).verdict(), Verdict::PositiveOnly);
-        assert_eq!(scores(0.0501, 0.0501).verdict(), Verdict::Unusable);
+        assert_eq!(scores(0.05, 0.05).verdict(), KomiVerdict::Good);
+        assert_eq!(scores(0.05, 0.0501).verdict(), KomiVerdict::NegativeOnly);
+        assert_eq!(scores(0.0501, 0.05).verdict(), KomiVerdict::PositiveOnly);
+        assert_eq!(scores(0.0501, 0.0501).verdict(), KomiVerdict::Unusable);
     }
 
     #[test]

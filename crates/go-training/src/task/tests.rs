@@ -8,8 +8,7 @@ use flate2::write::GzEncoder;
 use go::{BoardSize, Color, Game, Komi, Move};
 use go_player::planes::BitPlanes;
 use go_player::record::ChunkRecord;
-use net::Backend;
-use net::Evaluator;
+use net::{Backend, Evaluator};
 use rand::RngExt;
 
 use super::*;

@@ -117,7 +117,7 @@ pub trait Engine: Send {
     /// Puts other numbers in the place of those it has.
     fn set_numbers(&mut self, numbers: Numbers);
 
-    /// Runs a batch; answers the rows of each head, sample after sample.
+    /// Runs a batch; returns the rows of each head, sample after sample.
     fn forward(&mut self, input: &Batch, mode: Mode) -> Result<Vec<Vec<f32>>, DeviceError>;
 
     /// Finds the parameters' gradients from those of the rows of the last training pass.

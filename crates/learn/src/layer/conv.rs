@@ -1,9 +1,13 @@
 //! A plain 3x3 convolution with bias and activation, without batch norm.
 
-use net::training::LANES;
-use net::training::conv::{self, Affine, Board, ConvWeights, Source, Sums, padded};
-use net::training::gradient::{self, OutputGradient, Sink};
-use net::{Conv as PlainConv, Layer as Plain};
+use net::{
+    Conv as PlainConv, Layer as Plain,
+    training::{
+        LANES,
+        conv::{self, Affine, Board, ConvWeights, Source, Sums, padded},
+        gradient::{self, OutputGradient, Sink},
+    },
+};
 use rand::Rng;
 
 use super::step::Step;

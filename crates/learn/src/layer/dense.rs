@@ -1,8 +1,12 @@
 //! A fully connected layer with an activation, and a residual pair of them.
 
-use net::training::conv::padded;
-use net::training::gemm::{Left, Packed, gemm};
-use net::{Dense as PlainDense, Layer as Plain};
+use net::{
+    Dense as PlainDense, Layer as Plain,
+    training::{
+        conv::padded,
+        gemm::{Left, Packed, gemm},
+    },
+};
 use rand::Rng;
 
 use super::step::Step;

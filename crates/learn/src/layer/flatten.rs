@@ -1,7 +1,6 @@
 //! From blocked planes to a row in plain order, as fully connected layers read it.
 
-use net::Layer as Plain;
-use net::training::LANES;
+use net::{Layer as Plain, training::LANES};
 
 use super::step::Step;
 use super::{Layer, Mode};

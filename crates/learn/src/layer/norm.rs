@@ -136,7 +136,7 @@ impl Norm {
         self.line.shift[channel] = (f64::from(self.beta.values[channel]) - mean * scale) as f32;
     }
 
-    /// Adds the parameters' gradients from `Σg` and `Σg·x̂` and answers the line of `dz`: factors of `g`, constants,
+    /// Adds the parameters' gradients from `Σg` and `Σg·x̂` and returns the line of `dz`: factors of `g`, constants,
     /// and factors of `z`.
     pub fn backward(&mut self, sums: &Sums, count: usize) -> (Affine, Vec<f32>) {
         let wide = padded(self.channels);

@@ -1,9 +1,13 @@
 //! A 1x1 convolution, with batch norm and activation or with a bias alone: how heads read a tower.
 
-use net::training::LANES;
-use net::training::conv::{Affine, Board, Sums, padded};
-use net::training::gemm::{Left, Packed, gemm};
-use net::{Conv, Layer as Plain};
+use net::{
+    Conv, Layer as Plain,
+    training::{
+        LANES,
+        conv::{Affine, Board, Sums, padded},
+        gemm::{Left, Packed, gemm},
+    },
+};
 use rand::Rng;
 
 use super::dense::DenseStart;

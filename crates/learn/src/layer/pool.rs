@@ -1,8 +1,9 @@
 //! Pooling: the largest of every 2x2 square, or mean and maximum of every plane.
 
-use net::Layer as Plain;
-use net::training::LANES;
-use net::training::conv::Board;
+use net::{
+    Layer as Plain,
+    training::{LANES, conv::Board},
+};
 
 use super::step::Step;
 use super::{Layer, Mode};

@@ -5,9 +5,13 @@
 //! [`net::training::conv`]. Kept for the backward pass are the raw outputs of all convolutions and the activations
 //! between blocks.
 
-use net::training::conv::{self, Affine, Board, ConvWeights, Source, Sums};
-use net::training::gradient::{self, OutputGradient, Sink};
-use net::{Conv, Layer as Plain};
+use net::{
+    Conv, Layer as Plain,
+    training::{
+        conv::{self, Affine, Board, ConvWeights, Source, Sums},
+        gradient::{self, OutputGradient, Sink},
+    },
+};
 use rand::Rng;
 
 use super::norm::{Norm, NormStyle};

@@ -1,10 +1,9 @@
 //! The network as plain data, for playing.
 
 use net::{
-    Activation, Conv, Dense, Head, Layer as Plain, Network, Output, Pooling as PlainPooling,
-    Reading, Scale,
+    Activation, Conv, Dense, Head, Layer as Plain, Network, Output, Perspective, PlaneShape,
+    Pooling as PlainPooling, Reading, Scale,
 };
-use net::{Perspective, PlaneShape};
 
 use super::conv::{Conv1, Conv3};
 use super::rows::Rows;

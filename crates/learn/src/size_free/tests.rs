@@ -1,9 +1,9 @@
 //! The size-free network agrees with plain f64 arithmetic: outputs, gradients, and the file that plays.
 
-use net::Evaluator;
-use net::Reference;
-use net::training::LANES;
-use net::training::conv::Board;
+use net::{
+    Evaluator, Reference,
+    training::{LANES, conv::Board},
+};
 use rand::RngExt;
 
 use super::*;

@@ -6,7 +6,7 @@ use crate::pill::{Pill, Placement};
 use crate::protocol::message::{ClientMessage, Mode, ServerMessage};
 use crate::protocol::presses::Presses;
 use crate::protocol::{VERSION, YOU, checks_down};
-use crate::reach::timed::{Falling, Held, Schedule, Step, find};
+use crate::reach::timed::{Falling, Held, NextFrame, Schedule, find};
 use crate::text::Placed;
 
 /// What the brain is asked: a board, the falling pill and the one shown next.
@@ -164,8 +164,8 @@ impl<F: FnMut(&Situation) -> Option<Placement>> Client<F> {
         for frame in self.frame + 1..first {
             falling.checks_down = checks_down(frame);
             match falling.step(&self.board, self.speed, Held::NONE) {
-                Step::Falling(after) => falling = after,
-                Step::Locked(_) => return None,
+                NextFrame::Falling(after) => falling = after,
+                NextFrame::Locked(_) => return None,
             }
         }
         falling.checks_down = checks_down(first);

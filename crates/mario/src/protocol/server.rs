@@ -7,7 +7,7 @@ use crate::protocol::message::{ClientMessage, Mode, ServerMessage, StateRequest}
 use crate::protocol::presses::{Press, Presses, apply};
 use crate::protocol::{FAR_FRAMES, VERSION, YOU, checks_down};
 use crate::reach::Button;
-use crate::reach::timed::{Falling, Held, Step};
+use crate::reach::timed::{Falling, Held, NextFrame};
 use crate::speed::{Speed, cleanup_frames};
 use crate::text::Placed;
 
@@ -166,13 +166,13 @@ impl Server {
             ..falling
         };
         match falling.step(self.game.board(), self.speed, self.held) {
-            Step::Falling(after) => {
+            NextFrame::Falling(after) => {
                 if after.pose != falling.pose {
                     said.push(ServerMessage::Falling(YOU.to_owned(), self.placed(after)));
                 }
                 self.phase = Phase::Control(after);
             }
-            Step::Locked(placement) => {
+            NextFrame::Locked(placement) => {
                 let outcome = self.game.play_reachable(placement);
                 let frames_left = cleanup_frames(placement.y, &outcome);
                 self.phase = Phase::Cleanup { frames_left };

@@ -61,7 +61,7 @@ pub struct Falling {
 
 /// What a frame did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum NextFrame {
     /// The pill is still in the air.
     Falling(Falling),
     /// The pill could not drop any further and lies here.
@@ -80,14 +80,14 @@ impl Falling {
     }
 
     /// One frame with `held` buttons down.
-    pub fn step(self, board: &Board, frames_per_row: u8, held: Held) -> Step {
+    pub fn step(self, board: &Board, frames_per_row: u8, held: Held) -> NextFrame {
         let free = !board.occupied();
         let mut pose = self.pose;
         let mut frames_left = self.frames_left.saturating_sub(1);
         let down = self.checks_down && held.holds(Button::Down);
         if down || frames_left == 0 {
             match dropped(free, pose) {
-                None => return Step::Locked(pose),
+                None => return NextFrame::Locked(pose),
                 Some(lower) => pose = lower,
             }
             frames_left = frames_per_row;
@@ -108,7 +108,7 @@ impl Falling {
                 }
             }
         }
-        Step::Falling(Falling {
+        NextFrame::Falling(Falling {
             pose,
             frames_left,
             checks_down: !self.checks_down,
@@ -179,7 +179,7 @@ fn explore(
     while let Some(&(falling, _)) = reached.get(next) {
         for held in choices(falling) {
             match falling.step(board, frames_per_row, held) {
-                Step::Locked(placement) => {
+                NextFrame::Locked(placement) => {
                     let mut schedule = || {
                         let mut schedule = schedule_to(&reached, next);
                         schedule.push(held);
@@ -189,7 +189,7 @@ fn explore(
                         return;
                     }
                 }
-                Step::Falling(after) => {
+                NextFrame::Falling(after) => {
                     let index = numbering.index(after);
                     if !known[index] {
                         known[index] = true;

@@ -152,7 +152,7 @@ pub(super) fn join_convolutions(steps: &mut [Step]) {
             continue;
         };
         let in_place = skip == Some(written);
-        // What this one leaves as it is, nobody has moved to the points.
+        // Planes that this convolution leaves as they are have not been Winograd-transformed.
         let joined = match steps.get(index + 1) {
             Some(Step::Conv3 {
                 conv: next, from, ..

@@ -193,7 +193,7 @@ fn leelaz_usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(LEELAZ_FAILURE)
 }
 
-/// Prints to stdout; whoever does not listen misses it.
+/// Prints to stdout. Write errors are ignored.
 fn print_text(text: &str) {
     let _ = io::stdout().write_all(text.as_bytes());
 }
@@ -282,7 +282,7 @@ fn serve(args: EngineArgs, personality: Personality, setup: &KataSetup) -> Resul
         engine = engine.with_prompt("Leela: ");
     }
     match engine.run() {
-        // Whoever closes the pipe has left.
+        // A closed pipe is how a client leaves.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result.context("cannot write answers"),
     }

@@ -16,14 +16,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
-use mario::LAST_LEVEL;
-use mario::{FIRST_SEED, POWER_ON_SEED};
-use mario::{Game, Rules, Speed};
-use mario_player::Budget;
-use mario_player::Clock;
-use mario_player::NetSettings;
-use mario_player::Weights;
-use mario_player::{HALF_SECOND_OF_SEARCH, Kind, Lineup};
+use mario::{FIRST_SEED, Game, LAST_LEVEL, POWER_ON_SEED, Rules, Speed};
+use mario_player::{Budget, Clock, HALF_SECOND_OF_SEARCH, Kind, Lineup, NetSettings, Weights};
 
 /// Dr. Mario: play, watch, measure, record, solve and draw
 #[derive(Subcommand)]

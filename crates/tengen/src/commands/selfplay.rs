@@ -20,7 +20,10 @@ use go_player::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::{commands::files::write_whole, interrupt};
+use crate::{
+    commands::{files::write_whole, terminal::counted},
+    interrupt,
+};
 
 /// Play a network against itself and keep the games as training data.
 ///
@@ -120,9 +123,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         .filter(|&number| is_there(&args.dir, number))
         .count();
     println!(
-        "{there} games in {}, {} positions recorded now",
+        "{} in {}, {} recorded now",
+        counted(there, "game", "games"),
         args.dir.display(),
-        positions.into_inner()
+        counted(positions.into_inner() as usize, "position", "positions")
     );
     if interrupted.load(Ordering::Relaxed) {
         return Ok(ExitCode::from(interrupt::EXIT_INTERRUPTED));

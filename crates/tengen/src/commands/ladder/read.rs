@@ -4,7 +4,9 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use go::{Board, Color, Diagram, First, Game, GetaReader, LadderReader, Point, Reading, Verdict};
+use go::{
+    Board, Color, Diagram, First, Game, GetaReader, LadderReader, LadderVerdict, Point, Reading,
+};
 use serde_json::json;
 
 use crate::commands::terminal;
@@ -147,7 +149,7 @@ fn answer(
     nets: bool,
 ) -> Answer {
     let reading = reader.read(board, stone, first);
-    let wants_net = nets && first == First::Attacker && reading.verdict == Verdict::Escapes;
+    let wants_net = nets && first == First::Attacker && reading.verdict == LadderVerdict::Escapes;
     let net_moves = wants_net.then(|| {
         GetaReader::default()
             .read(&mut board.clone(), stone)
@@ -224,9 +226,9 @@ fn sentence(answer: &Answer) -> String {
         moves => format!(" with {}", list(moves, " or ")),
     };
     let verdict = match reading.verdict {
-        Verdict::Captured => "is captured",
-        Verdict::Escapes => "escapes",
-        Verdict::Unknown => "is not decided within the node budget (raise --nodes)",
+        LadderVerdict::Captured => "is captured",
+        LadderVerdict::Escapes => "escapes",
+        LadderVerdict::Unknown => "is not decided within the node budget (raise --nodes)",
     };
     let net = match net_moves.as_deref() {
         None => String::new(),
@@ -276,9 +278,9 @@ fn as_json(args: &Args, game: &Game, answers: &[Answer]) -> serde_json::Value {
                 "liberties": answer.liberties,
                 "first": first_name(answer.first),
                 "verdict": match answer.reading.verdict {
-                    Verdict::Captured => "captured",
-                    Verdict::Escapes => "escapes",
-                    Verdict::Unknown => "unknown",
+                    LadderVerdict::Captured => "captured",
+                    LadderVerdict::Escapes => "escapes",
+                    LadderVerdict::Unknown => "unknown",
                 },
                 "working_moves": points(&answer.reading.working_moves),
                 "net_moves": answer.net_moves.as_deref().map(points),

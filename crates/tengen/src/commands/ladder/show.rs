@@ -7,10 +7,9 @@ use std::{
 
 use anyhow::{Context, anyhow, bail};
 use go::{Board, Diagram, Game, LadderReader, Point};
-use ladder::picture;
-use ladder::{DEFAULT_STEPS, reader};
-use ladder::{Journey, News, journey};
-use ladder::{Kind, Question, questions, truth};
+use ladder::{
+    DEFAULT_STEPS, Journey, Kind, News, Question, journey, picture, questions, reader, truth,
+};
 
 use crate::commands::{files::write_whole, terminal};
 

@@ -7,13 +7,10 @@ use anyhow::{Context, anyhow, bail};
 use go::sgf::Tree;
 use go::{Board, BoardSize};
 use indicatif::ProgressBar;
-use ladder::DEFAULT_STEPS;
-use ladder::LadderNetwork;
-use ladder::LadderScore;
-use ladder::Original;
-use ladder::played;
-use ladder::{Candidate, Marks, TestSet, boards_of, examine, kind_of, sets};
-use ladder::{Kind, from_record};
+use ladder::{
+    Candidate, DEFAULT_STEPS, Kind, LadderNetwork, LadderScore, Marks, Original, TestSet,
+    boards_of, examine, from_record, kind_of, played, sets,
+};
 use serde_json::{Value, json};
 
 use crate::commands::terminal;

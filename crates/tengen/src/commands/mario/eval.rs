@@ -6,10 +6,7 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 use mario::Rules;
-use mario_player::Clock;
-use mario_player::NetSettings;
-use mario_player::Results;
-use mario_player::{Estimate, LevelResult, Series, evaluate};
+use mario_player::{Clock, Estimate, LevelResult, NetSettings, Results, Series, evaluate};
 use serde_json::json;
 
 use super::{Levels, PlayerArgs};

@@ -6,8 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
-use mario::Example;
-use mario::StallCounts;
+use mario::{Example, StallCounts};
 use mario_player::read_records;
 
 use crate::commands::files::WholeFile;

@@ -7,11 +7,10 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use clap::Args;
 use draw::bottle::to_rows;
-use mario::FRAMES_PER_SECOND;
-use mario::Scenery;
-use mario::protocol::Press;
-use mario::protocol::{ClientMessage, Deal, Presses, Server, VERSION};
-use mario::{Button, Ending, Rules, Speed};
+use mario::{
+    Button, Ending, FRAMES_PER_SECOND, Rules, Scenery, Speed,
+    protocol::{ClientMessage, Deal, Press, Presses, Server, VERSION},
+};
 
 use super::DealArgs;
 use super::stage::{Key, Stage};

@@ -5,8 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use mario_player::Clock;
-use mario_player::NetSettings;
+use mario_player::{Clock, NetSettings};
 use mario_training::{PillSource, SelfPlaySettings, self_play};
 
 use super::{Levels, PlayerArgs};

@@ -8,12 +8,11 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use mario::protocol::{Client, Deal, Server, Situation};
-use mario::protocol::{Pace, Rest, play, serve};
-use mario::{Ending, Rules, Speed};
-use mario_player::Clock;
-use mario_player::NetSettings;
-use mario_player::View;
+use mario::{
+    Ending, Rules, Speed,
+    protocol::{Client, Deal, Pace, Rest, Server, Situation, play, serve},
+};
+use mario_player::{Clock, NetSettings, View};
 
 use super::{DealArgs, PlayerArgs};
 

@@ -5,10 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
-use mario::{Placed, Record, Rules};
-use mario::{RecordEnd, RecordMove};
-use mario_player::Weights;
-use mario_player::{SolveSettings, solve};
+use mario::{Placed, Record, RecordEnd, RecordMove, Rules};
+use mario_player::{SolveSettings, Weights, solve};
 use serde_json::json;
 
 use super::DealArgs;

@@ -7,13 +7,11 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use draw::bottle::to_rows;
-use mario::FRAMES_PER_SECOND;
-use mario::Scenery;
-use mario::protocol::{Client, Deal, Server, Situation};
-use mario::{Ending, Game, Rules, Speed};
-use mario_player::Clock;
-use mario_player::NetSettings;
-use mario_player::{Player, View};
+use mario::{
+    Ending, FRAMES_PER_SECOND, Game, Rules, Scenery, Speed,
+    protocol::{Client, Deal, Server, Situation},
+};
+use mario_player::{Clock, NetSettings, Player, View};
 
 use super::play::picture;
 use super::stage::{Key, Stage};

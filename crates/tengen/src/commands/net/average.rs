@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use learn::surgery;
-use net::gzip;
-use net::leela::{LeelaNetwork, TextStyle};
+use net::{
+    gzip,
+    leela::{LeelaNetwork, TextStyle},
+};
 
 /// Average networks of one size, number by number.
 ///

@@ -6,14 +6,15 @@ use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
-use net::Backend;
-use net::Network;
-use net::bench::{
-    BenchOptions, Comparison, alternate, convolution_flops, instructions, measure, safety_network,
+use net::{
+    Backend, Isa, IsaError, Network,
+    bench::{
+        BenchOptions, Comparison, alternate, convolution_flops, instructions, measure,
+        safety_network,
+    },
+    leela::{LeelaNetwork, LeelaShape, LeelaVersion},
+    load,
 };
-use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion};
-use net::load;
-use net::{Isa, IsaError};
 use serde_json::json;
 
 /// Measure evaluations a second, planes and heads included.

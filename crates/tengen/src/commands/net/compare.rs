@@ -4,9 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use net::Backend;
-use net::compare;
-use net::load;
+use net::{Backend, compare, load};
 use serde_json::json;
 
 /// Say how far apart two networks are on random positions.

@@ -4,10 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use net::compact::{self, Precision};
-use net::katago::FloatStyle;
-use net::leela::{LeelaNetwork, TextStyle};
-use net::{NetworkContent, NetworkFile, gzip};
+use net::{
+    NetworkContent, NetworkFile,
+    compact::{self, Precision},
+    gzip,
+    katago::FloatStyle,
+    leela::{LeelaNetwork, TextStyle},
+};
 
 /// Convert a network file to another format.
 ///

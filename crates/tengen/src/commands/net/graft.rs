@@ -5,8 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use ladder::{Gains, graft};
-use net::leela::{LeelaNetwork, TextStyle};
-use net::{NetworkContent, NetworkFile};
+use net::{
+    NetworkContent, NetworkFile,
+    leela::{LeelaNetwork, TextStyle},
+};
 
 /// Graft a ladder network onto a trained one.
 ///

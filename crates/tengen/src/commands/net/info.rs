@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use net::statistics;
-use net::{NetworkContent, NetworkFile, sha256};
+use net::{NetworkContent, NetworkFile, sha256, statistics};
 use serde_json::json;
 
 /// Print shape, version, hash and statistics of a network file.

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::ensure;
-use net::leela::{BOARD_SIZES, LeelaNetwork, LeelaShape, LeelaVersion, TextStyle};
-use net::sha256_of_bytes;
+use net::{
+    leela::{BOARD_SIZES, LeelaNetwork, LeelaShape, LeelaVersion, TextStyle},
+    sha256_of_bytes,
+};
 
 /// Make a random Leela Zero network, the same for the same seed.
 ///

@@ -5,9 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use learn::surgery;
-use net::compact::{self, Precision};
-use net::leela::TextStyle;
-use net::{NetworkContent, NetworkFile, gzip};
+use net::{
+    NetworkContent, NetworkFile,
+    compact::{self, Precision},
+    gzip,
+    leela::TextStyle,
+};
 
 /// Round a network's numbers: fewer digits for a text file, or the original safety network's bits.
 ///

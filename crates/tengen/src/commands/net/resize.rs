@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use net::leela::{LeelaNetwork, TextStyle};
-use net::{NetworkContent, NetworkFile, gzip};
+use net::{
+    NetworkContent, NetworkFile, gzip,
+    leela::{LeelaNetwork, TextStyle},
+};
 
 /// Lay a Go network out for another board size.
 ///

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{bail, ensure};
-use go_training::{GoSettings, GoTask};
-use go_training::{GoShape, PRESETS};
+use go_training::{GoSettings, GoShape, GoTask, PRESETS};
 use learn::device::Device;
 use net::leela::LeelaNetwork;
 
 use super::{Common, absolute, progress};
+use crate::commands::terminal::counted;
 
 /// Train a Go network from games or from Leela Zero training chunks.
 ///
@@ -113,7 +113,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     progress::print_skipped(task.report());
     if let Some((train, test)) = task.positions() {
         let (report, taught) = (task.report(), task.taught());
-        eprintln!("{} games", report.games);
+        eprintln!("{}", counted(report.games, "game", "games"));
         progress::print_amounts("positions", train, test);
         eprintln!(
             "{} of the games teach who wins, {} who has the points in the end",

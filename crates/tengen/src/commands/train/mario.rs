@@ -5,8 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use learn::trainer::name;
-use mario_training::MarioDesign;
-use mario_training::{MarioSettings, MarioTask};
+use mario_training::{MarioDesign, MarioSettings, MarioTask};
 
 use super::{Common, absolute, progress};
 

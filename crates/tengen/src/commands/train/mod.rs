@@ -10,9 +10,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use base::LockedFolder;
-use learn::device::{Device, Engine};
-use learn::trainer::{self, Task, name};
-use learn::{TrainSettings, read_settings, write_settings};
+use learn::{
+    TrainSettings,
+    device::{Device, Engine},
+    read_settings,
+    trainer::{self, Task, name},
+    write_settings,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

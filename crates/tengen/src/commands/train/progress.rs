@@ -5,11 +5,11 @@ use std::sync::atomic::AtomicBool;
 
 use base::LockedFolder;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
-use learn::LoadReport;
-use learn::Part;
-use learn::TrainSettings;
-use learn::device::Engine;
-use learn::trainer::{self, Outcome, Report, Task};
+use learn::{
+    LoadReport, Part, TrainSettings,
+    device::Engine,
+    trainer::{self, Outcome, Report, Task},
+};
 use serde_json::json;
 
 /// Trains, showing progress.

@@ -5,8 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use learn::trainer::name;
-use safety_training::SafetyDesign;
-use safety_training::{SafetySettings, SafetyTask, find_files};
+use safety_training::{SafetyDesign, SafetySettings, SafetyTask, find_files};
 
 use super::{Common, absolute, progress};
 
