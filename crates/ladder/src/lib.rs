@@ -54,7 +54,7 @@ mod graft;
 mod journey;
 mod picture;
 
-pub use compile::Compiled;
+pub use compile::{Compiled, LARGEST_VALUE};
 pub use emulation::{Snapshot, emulate};
 pub use exam::{Candidate, Marks, TestSet, boards_of, examine, kind_of, sets};
 pub use formula::Plane;

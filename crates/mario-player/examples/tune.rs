@@ -105,7 +105,9 @@ fn first_guess() -> [f32; FEATURES] {
         ("layers_over_viruses", -5.0),
         ("buried_viruses", -5.0),
     ] {
-        let index = mario_player::NAMES.iter().position(|&other| other == name);
+        let index = mario_player::FEATURE_NAMES
+            .iter()
+            .position(|&other| other == name);
         weights[index.expect("known")] = weight;
     }
     weights

@@ -8,10 +8,10 @@
 use mario::{Board, Color};
 
 /// How many counts there are.
-pub const FEATURES: usize = NAMES.len();
+pub const FEATURES: usize = FEATURE_NAMES.len();
 
 /// The counts, as the weights file names them, in order.
-pub const NAMES: [&str; 36] = [
+pub const FEATURE_NAMES: [&str; 36] = [
     "viruses",
     "halves",
     "holes",
@@ -241,7 +241,10 @@ mod tests {
     use super::*;
 
     fn value(board: &Board, name: &str) -> f32 {
-        let index = NAMES.iter().position(|&other| other == name).unwrap();
+        let index = FEATURE_NAMES
+            .iter()
+            .position(|&other| other == name)
+            .unwrap();
         features(board)[index]
     }
 
@@ -323,8 +326,11 @@ mod tests {
             assert_eq!(features(&board.recolored(to)), features(&board));
         }
         let empty = features(&Board::new());
-        let wells = NAMES.iter().position(|&name| name == "wells").unwrap();
-        let tops = NAMES
+        let wells = FEATURE_NAMES
+            .iter()
+            .position(|&name| name == "wells")
+            .unwrap();
+        let tops = FEATURE_NAMES
             .iter()
             .position(|&name| name == "colors_without_top")
             .unwrap();
@@ -332,7 +338,7 @@ mod tests {
             assert!(
                 count == 0.0 || index == wells || index == tops,
                 "{}",
-                NAMES[index]
+                FEATURE_NAMES[index]
             );
         }
     }

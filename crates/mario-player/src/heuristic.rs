@@ -6,7 +6,7 @@ use std::fmt;
 use mario::{Board, Pill, Placement, flood};
 use thiserror::Error;
 
-use crate::features::{FEATURES, Features, NAMES, features};
+use crate::features::{FEATURE_NAMES, FEATURES, Features, features};
 use crate::player::{Decision, Player, View};
 
 /// The score of a board without viruses, above anything the counts add up to.
@@ -69,7 +69,7 @@ impl Weights {
     pub fn from_json(text: &str) -> Result<Self, WeightsError> {
         let mut named: BTreeMap<String, f32> = serde_json::from_str(text)?;
         let mut weights = [0.0; FEATURES];
-        for (name, weight) in NAMES.iter().zip(&mut weights) {
+        for (name, weight) in FEATURE_NAMES.iter().zip(&mut weights) {
             *weight = named
                 .remove(*name)
                 .ok_or_else(|| WeightsError::Name((*name).to_owned()))?;
@@ -84,7 +84,7 @@ impl Weights {
 impl fmt::Display for Weights {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{{")?;
-        for (index, (name, weight)) in NAMES.iter().zip(self.0).enumerate() {
+        for (index, (name, weight)) in FEATURE_NAMES.iter().zip(self.0).enumerate() {
             let comma = if index + 1 < FEATURES { "," } else { "" };
             writeln!(f, "  \"{name}\": {weight}{comma}")?;
         }

@@ -53,7 +53,7 @@ pub use clock::Clock;
 pub use evaluate::{
     Estimate, Finish, GameResult, LevelResult, Series, evaluate, evaluation_seed, play_game,
 };
-pub use features::FEATURES;
+pub use features::{FEATURE_NAMES, FEATURES};
 pub use heuristic::{Heuristic, Weights, scored, scored_with_next};
 pub use lineup::{HALF_SECOND_OF_SEARCH, Kind, Lineup, load_evaluator, shipped_network};
 pub use net_judge::NetJudge;
