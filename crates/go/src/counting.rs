@@ -1,9 +1,10 @@
 //! Counting a finished position: who owns what, once it is known which stones are dead.
 
-use crate::{Board, Color, Game, Move, PointSet, Rules, Score, Scoring, Tax};
+use crate::{
+    Board, Color, Game, Move, PointSet, Rules, Score, Scoring, Tax,
+    dame::{self, Areas},
+};
 
-/// A group with one eye of at most this size, next to neutral points, is taken to be in seki.
-const LARGEST_SEKI_EYE: usize = 2;
 /// Stone scoring takes two points of every living group.
 const GROUP_TAX: i32 = 2;
 /// What the first to pass gets where there is a button.
@@ -20,6 +21,8 @@ pub struct Count {
     pub territory: [PointSet; 2],
     /// The points that nobody surrounds.
     pub neutral: PointSet,
+    /// Points of a territory that its owner must fill once all neutral points are taken. They count as area only.
+    pub protected: PointSet,
     /// The stones and points of groups that live only because neither side can attack.
     pub seki: PointSet,
     /// Living groups of each colour that are not in seki.
@@ -30,30 +33,30 @@ impl Board {
     /// Counts the board with `dead` taken off. Stones that are not on the board are ignored.
     pub fn count(&self, dead: &PointSet) -> Count {
         let living = Color::BOTH.map(|color| *self.stone_set(color) - *dead);
-        let stones = living[0] | living[1];
-        let free = PointSet::full(self.size()) - stones;
-        let mut territory = [PointSet::EMPTY; 2];
-        let mut neutral = PointSet::EMPTY;
-        for region in free.components() {
-            let around = region.neighbors();
-            match living.map(|stones| stones.intersects(&around)) {
-                [true, false] => territory[0] = territory[0] | region,
-                [false, true] => territory[1] = territory[1] | region,
-                _ => neutral = neutral | region,
-            }
-        }
+        let dead = *dead & (*self.stone_set(Color::Black) | *self.stone_set(Color::White));
+        let [black, white] = &living;
+        // A board without some of its stones is a board; if not, nothing is known to be surrounded.
+        let board = Board::with_stones(self.size(), black, white);
+        let board = board.unwrap_or_else(|_| Board::new(self.size()));
+        let Areas { territory, neutral } = Areas::of(&board);
+        let ended = dame::end(board);
         let mut count = Count {
-            dead: (*self.stone_set(Color::Black) | *self.stone_set(Color::White)) - stones,
+            dead,
             living,
             territory,
             neutral,
+            protected: ended.protected & (territory[0] | territory[1]),
             seki: PointSet::EMPTY,
             groups: [0; 2],
         };
-        let [black, white] = &living;
-        if let Ok(board) = Board::with_stones(self.size(), black, white) {
-            for color in Color::BOTH {
-                count.find_seki(&board, color);
+        let left = Areas::of(&ended.board);
+        for color in Color::BOTH {
+            for group in left.groups(&ended.board, color) {
+                if !group.has_eyes && group.points.neighbors().intersects(&left.neutral) {
+                    count.seki = count.seki | group.points;
+                } else {
+                    count.groups[color.index()] += 1;
+                }
             }
         }
         count
@@ -84,6 +87,7 @@ impl Count {
         match rules.scoring {
             Scoring::Area => points += self.living[own].len() as i32,
             Scoring::Territory => {
+                points -= (territory & self.protected).len() as i32;
                 let dead = self.dead & *game.board().stone_set(color.opponent());
                 points += (dead.len() + game.prisoners(color.opponent())) as i32;
             }
@@ -101,53 +105,6 @@ impl Count {
         };
         i8::from(owns(0)) - i8::from(owns(1))
     }
-
-    fn find_seki(&mut self, board: &Board, color: Color) {
-        let territory = self.territory[color.index()];
-        for group in self.linked_groups(board, color) {
-            let eyes: Vec<PointSet> = (group & territory).components().collect();
-            let is_open = group.neighbors().intersects(&self.neutral);
-            let eye_points: usize = eyes.iter().map(PointSet::len).sum();
-            if is_open && eyes.len() < 2 && eye_points <= LARGEST_SEKI_EYE {
-                self.seki = self.seki | group;
-            } else {
-                self.groups[color.index()] += 1;
-            }
-        }
-    }
-
-    /// The stones of a colour with their territory, in groups that nobody can cut apart.
-    fn linked_groups(&self, board: &Board, color: Color) -> Vec<PointSet> {
-        let own = self.living[color.index()] | self.territory[color.index()];
-        let mut groups: Vec<PointSet> = own.components().collect();
-        let mut at = 0;
-        while at < groups.len() {
-            let linked = (at + 1..groups.len()).find(|&other| {
-                let shared = groups[at].neighbors() & groups[other].neighbors() & board.empty_set();
-                let enemy = color.opponent();
-                shared.len() > 1 || shared.iter().any(|cut| is_hopeless_cut(board, cut, enemy))
-            });
-            match linked {
-                // The larger group may reach others that were looked at before.
-                Some(other) => {
-                    groups[at] = groups[at] | groups.swap_remove(other);
-                    at = 0;
-                }
-                None => at += 1,
-            }
-        }
-        groups
-    }
-}
-
-/// Whether a cut at `point` can be captured at once.
-fn is_hopeless_cut(board: &Board, point: crate::Point, cutter: Color) -> bool {
-    if board.is_suicide(point, cutter) {
-        return true;
-    }
-    let mut board = board.clone();
-    let undo = board.play(point, cutter);
-    undo.captured_stones() == 0 && board.liberty_count(point) == 1
 }
 
 impl Game {
@@ -219,6 +176,25 @@ mod tests {
                 .to_string(),
             "B+22.5"
         );
+    }
+
+    #[test]
+    fn a_point_that_must_be_filled_is_area_and_no_territory() {
+        // White takes F4 and Black has to connect at C4.
+        let rows = ". # O . . . .
+             . # O O . . .
+             . # # O O O .
+             . # . # # . O
+             . # # O O O .
+             . # O O . . .
+             . # O . . . .";
+        let japanese = game(7, rows, Rules::JAPANESE);
+        let count = japanese.board().count(&PointSet::EMPTY);
+        assert_eq!(count.protected, points("C4"));
+        // Seven points against sixteen; by area 11 stones and 8 points against 13 and 16.
+        assert_eq!(count.score(&japanese).to_string(), "W+9");
+        let chinese = game(7, rows, Rules::CHINESE);
+        assert_eq!(count.score(&chinese).to_string(), "W+10");
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod benson;
 mod board;
 mod color;
 mod counting;
+mod dame;
 mod diagram;
 mod game;
 mod geta;
