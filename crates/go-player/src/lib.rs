@@ -84,7 +84,7 @@ pub use position::{Assumptions, PastBoard, Position};
 pub use prepare::{Adjusted, Preparation};
 pub use restriction::{Restrictions, Rule, RuleKind};
 pub use review::{Review, ReviewError, Reviewed, ReviewedScore, Swing};
-pub use scoring::{Settled, Status};
+pub use scoring::{LifeReader, Settled, Status};
 pub use search::{EvaluateError, FpuBase, SearchReport, StopMode, StopReason, TreeShape, Weighed};
 pub use think::{Decision, Observer, Request, RootMove, Snapshot, Thought};
 pub use view::{Ownership, View};

@@ -1,5 +1,5 @@
 //! Scores finished games of a folder of SGF files and compares with the results they state:
-//! `cargo run --release -p go-player --example score_games -- FOLDER [NETWORK]`.
+//! `cargo run --release -p gtp --example score_games -- FOLDER [NETWORK]`.
 //!
 //! Prints a line a game: file, stated result, ours, dead stones.
 
@@ -10,6 +10,7 @@ use go::{
     sgf::{GameResult, WinBy},
 };
 use go_player::{LoadedNetwork, Options, Player, Settled, Status};
+use gtp::SolverReader;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = env::args().skip(1);
@@ -47,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 player.set_game(game.clone())?;
                 player.settle()
             }
-            None => Settled::by_playouts(&game),
+            None => Settled::by_reading(&game, &SolverReader),
         };
         let stated_lead = if winner == Color::Black {
             points

@@ -29,7 +29,9 @@ pub mod kata_report;
 pub mod komi_report;
 pub mod line;
 pub mod report;
+mod solver;
 pub mod tags;
 
 pub use engine::{Engine, Flow, Outputs, Personality};
 pub use input::Input;
+pub use solver::SolverReader;

@@ -3,7 +3,7 @@
 //! Nobody can count a human game without knowing which stones are dead. Some fates follow from the rules alone
 //! (Benson's unconditional life). For the rest a network that predicts ownership is asked; without one, random
 //! playouts are, twice: what is surely dead is taken off before the second look, which then sees the board as the
-//! players do.
+//! players do. Where playouts leave doubt, a reader of life and death has the last word.
 
 mod bent_four;
 mod playouts;
@@ -22,6 +22,22 @@ const SEED: u64 = 1;
 const SURELY_DEAD: f32 = -0.6;
 /// A chain is dead if its owner has its points less often than the opponent.
 const DEAD: f32 = 0.0;
+
+/// A chain whose owner keeps its points more often than this, one way or the other, is not read.
+const DOUBT: f32 = 0.9;
+
+/// Reads whether chains can be captured, where playouts leave doubt.
+pub trait LifeReader {
+    /// Whether the chain at `stone` dies although its owner moves first; `None` if that could not be read.
+    fn is_dead(&self, board: &Board, stone: Point) -> Option<bool>;
+}
+
+/// Nobody reads.
+impl LifeReader for () {
+    fn is_dead(&self, _: &Board, _: Point) -> Option<bool> {
+        None
+    }
+}
 
 /// What becomes of a chain at the end of the game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +93,12 @@ impl Settled {
 
     /// Settles a game by what the rules and playouts say.
     pub fn by_playouts(game: &Game) -> Settled {
-        Settled::with_dead(game, &dead_by_playouts(game.board()))
+        Settled::by_reading(game, &())
+    }
+
+    /// Settles a game by what the rules, a reader and playouts say.
+    pub fn by_reading(game: &Game, reader: &dyn LifeReader) -> Settled {
+        Settled::with_dead(game, &dead_by_playouts(game.board(), reader))
     }
 
     /// Settles a game by who will own each point, from -1 (White) to 1 (Black), row by row from the bottom.
@@ -98,11 +119,16 @@ impl Player {
     /// Settles the current position: by the network if it predicts ownership, else by playouts. White gets what the
     /// player counts with, which is less than the rules say where komi follows the game.
     pub fn settle(&self) -> Settled {
+        self.settle_by(&())
+    }
+
+    /// The same, with a reader beside the playouts.
+    pub fn settle_by(&self, reader: &dyn LifeReader) -> Settled {
         let game = self.game();
         let position = self.position();
         let mut settled = match self.ownership_black() {
             Some(ownership) => Settled::by_ownership(game, &ownership),
-            None => Settled::by_playouts(game),
+            None => Settled::by_reading(game, reader),
         };
         let more = game.compensation() - position.assumptions().compensation;
         settled.score = Score::from_black(settled.score.lead(Color::Black) + more);
@@ -173,7 +199,7 @@ fn with_sure_fates(board: &Board, dead: PointSet) -> PointSet {
     (dead | fated(Fate::Dead)) - fated(Fate::Alive)
 }
 
-fn dead_by_playouts(board: &Board) -> PointSet {
+fn dead_by_playouts(board: &Board, reader: &dyn LifeReader) -> PointSet {
     let mut rng = SearchRng::seed_from_u64(SEED);
     let first_look = playouts::ownership(board, PLAYOUTS, &mut rng);
     let surely = with_sure_fates(board, dead_by_ownership(board, &first_look, SURELY_DEAD));
@@ -182,8 +208,17 @@ fn dead_by_playouts(board: &Board) -> PointSet {
         return surely;
     };
     let second_look = playouts::ownership(&cleared, PLAYOUTS, &mut rng);
-    let more = dead_by_ownership(&cleared, &second_look, DEAD);
-    with_sure_fates(board, surely | more)
+    let mut dead = surely;
+    for chain in chains(&cleared) {
+        let kept = keeps(&cleared, &chain, &second_look);
+        let read = (kept.abs() < DOUBT)
+            .then(|| reader.is_dead(board, first(&chain)))
+            .flatten();
+        if read.unwrap_or(kept < DEAD) {
+            dead = dead | chain;
+        }
+    }
+    with_sure_fates(board, dead)
 }
 
 #[cfg(test)]
@@ -229,6 +264,31 @@ mod tests {
         let chinese = game(FINISHED, Rules::CHINESE);
         // Black has 11 stones to stay, White 10.
         assert_eq!(Settled::by_playouts(&chinese).score.to_string(), "B+17");
+    }
+
+    #[test]
+    fn a_reader_decides_where_playouts_leave_doubt() {
+        struct Says(bool);
+        impl LifeReader for Says {
+            fn is_dead(&self, board: &Board, stone: Point) -> Option<bool> {
+                (board.stone(stone) == Some(Color::White)).then_some(self.0)
+            }
+        }
+        // Three points in a row: whoever plays B1 decides.
+        let rows = ". . . . . . .
+. . . . . . .
+. . . . . . .
+. . . . . . .
+# # # # # . .
+O O O O # . .
+. . . O # . .";
+        let game = game(rows, Rules::CHINESE);
+        for is_dead in [false, true] {
+            let dead = Settled::by_reading(&game, &Says(is_dead));
+            let dead = dead.stones(game.board(), Status::Dead);
+            assert_eq!(dead.contains("A2".parse().unwrap()), is_dead);
+            assert!(!dead.contains("A3".parse().unwrap()));
+        }
     }
 
     #[test]

@@ -9,7 +9,9 @@ use super::{SYNTAX, color, number};
 use crate::{
     engine::{Answer, Engine, Personality},
     line::Request,
-    report, tags,
+    report,
+    solver::SolverReader,
+    tags,
 };
 
 /// A lead this small is a tie.
@@ -60,9 +62,11 @@ pub fn final_score(engine: &mut Engine, _: &Request) -> io::Result<Answer> {
 pub(crate) fn final_lead(engine: &Engine) -> f32 {
     match engine.personality {
         Personality::LeelaZero => engine.player.black_lead(),
-        Personality::Tengen | Personality::KataGo => {
-            engine.player.settle().score.lead(Color::Black)
-        }
+        Personality::Tengen | Personality::KataGo => engine
+            .player
+            .settle_by(&SolverReader)
+            .score
+            .lead(Color::Black),
     }
 }
 
@@ -92,7 +96,7 @@ pub fn final_status_list(engine: &mut Engine, request: &Request) -> io::Result<A
             Status::Dead | Status::Seki => String::new(),
         }));
     }
-    let chains = engine.player.settle().chains;
+    let chains = engine.player.settle_by(&SolverReader).chains;
     let wanted = chains.iter().filter(|(_, status)| *status == wanted);
     let mut lines: Vec<String> = wanted
         .map(|&(stone, _)| report::points(board.stones(stone)))
