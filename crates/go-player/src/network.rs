@@ -8,7 +8,7 @@ use std::{
 
 use go::BoardSize;
 use net::{
-    Backend, Evaluator, Layer, LoadError, Network, NetworkContent, NetworkFile, OpenError,
+    Backend, Evaluator, Gather, Layer, LoadError, Network, NetworkContent, NetworkFile, OpenError,
     katago::KataNetwork, leela::LeelaNetwork,
 };
 use search::EvaluateError;
@@ -84,6 +84,8 @@ pub struct LoadedNetwork {
     pub bytes: usize,
     /// The same network for other boards, if it plays on all.
     sizes: Option<Arc<AnySize>>,
+    /// Whether the positions of several threads are evaluated together.
+    is_joined: bool,
 }
 
 impl LoadedNetwork {
@@ -116,17 +118,36 @@ impl LoadedNetwork {
         if self.size() == size {
             return Some(self.clone());
         }
-        if let Some(sizes) = &self.sizes {
-            let (evaluator, encoder) = sizes.at(size).ok()?;
-            return Some(LoadedNetwork {
-                evaluator,
-                encoder,
-                ..self.clone()
-            });
+        let other = match (&self.sizes, self.origin) {
+            (Some(sizes), _) => {
+                let (evaluator, encoder) = sizes.at(size).ok()?;
+                LoadedNetwork {
+                    evaluator,
+                    encoder,
+                    is_joined: false,
+                    ..self.clone()
+                }
+            }
+            (None, Origin::File) => return None,
+            (None, Origin::Shipped) => shipped::for_size(size),
+        };
+        Some(if self.is_joined {
+            other.joined()
+        } else {
+            other
+        })
+    }
+
+    /// The network for several threads of a search, whose positions are evaluated together. It stays so on other boards.
+    #[must_use]
+    pub fn joined(self) -> LoadedNetwork {
+        if self.is_joined {
+            return self;
         }
-        match self.origin {
-            Origin::File => None,
-            Origin::Shipped => Some(shipped::for_size(size)),
+        LoadedNetwork {
+            evaluator: Arc::new(Gather::while_busy(self.evaluator, 1)),
+            is_joined: true,
+            ..self
         }
     }
 
@@ -157,6 +178,7 @@ impl LoadedNetwork {
             filters: kata.channels(),
             bytes: sizes.parameters() * size_of::<f32>(),
             sizes: Some(Arc::new(sizes)),
+            is_joined: false,
         })
     }
 
@@ -205,6 +227,7 @@ impl LoadedNetwork {
             filters: 0,
             bytes: 0,
             sizes: None,
+            is_joined: false,
         })
     }
 
@@ -264,4 +287,31 @@ pub fn default_file() -> Result<PathBuf, NetworkError> {
 pub fn default_place() -> PathBuf {
     let home = env::var_os("HOME").unwrap_or_default();
     Path::new(&home).join(LEELA_ZERO_PLACE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_stay_joined_on_another_board() {
+        let alone = LoadedNetwork::inside(BoardSize::NINE);
+        let joined = alone.clone().joined();
+        assert!(!Arc::ptr_eq(&alone.evaluator, &joined.evaluator));
+        let thirteen = BoardSize::new(13).unwrap();
+        let other = joined.for_size(thirteen).unwrap();
+        assert_eq!(other.size(), thirteen);
+        assert!(other.is_joined);
+        let back = other.for_size(BoardSize::NINE).unwrap();
+        assert!(back.is_joined, "and back");
+        assert!(!alone.for_size(thirteen).unwrap().is_joined);
+        // What it says is the same.
+        let row = vec![0.5; alone.evaluator.shape().input_len()];
+        let outputs = [&alone, &back].map(|network| {
+            let mut outputs = vec![0.0; network.evaluator.shape().output_len()];
+            network.evaluator.evaluate(&row, &mut outputs).unwrap();
+            outputs
+        });
+        assert_eq!(outputs[0], outputs[1]);
+    }
 }

@@ -8,7 +8,6 @@ use std::{
     io::{self, IsTerminal, Write},
     path::PathBuf,
     process::ExitCode,
-    sync::Arc,
     thread,
 };
 
@@ -303,10 +302,7 @@ fn joined(network: LoadedNetwork, options: &Options) -> (LoadedNetwork, usize) {
     if options.threads == 1 {
         return (network, each);
     }
-    let gather = net::Gather::while_busy(network.evaluator.clone(), 1);
-    let mut network = network;
-    network.evaluator = Arc::new(gather);
-    (network, each)
+    (network.joined(), each)
 }
 
 /// The start-up line that names the network in use.
