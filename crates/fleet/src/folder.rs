@@ -20,6 +20,7 @@ const GAMES: &str = "games.log";
 const MATCHES: &str = "matches.log";
 const STATE: &str = "state.json";
 const REPORT: &str = "report.html";
+const STATUS: &str = "status.json";
 const NETWORKS: &str = "networks";
 
 /// A run's folder. Whoever opens it must hold the folder's lock.
@@ -195,6 +196,10 @@ impl Store for FolderStore {
 
     fn write_report(&self, page: &str) -> Result<(), StoreError> {
         self.write(REPORT, page.as_bytes())
+    }
+
+    fn write_status(&self, json: &str) -> Result<(), StoreError> {
+        self.write(STATUS, json.as_bytes())
     }
 }
 

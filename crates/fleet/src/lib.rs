@@ -35,6 +35,7 @@ mod store;
 mod window;
 
 // The loop, and how it shows itself.
+mod publish;
 mod report;
 mod run;
 mod status;

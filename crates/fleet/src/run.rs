@@ -3,7 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Instant,
@@ -15,7 +15,7 @@ use crate::{
     Appended, CHECKPOINT_EXTENSION, Event, FolderStore, Games, Learner, MatchLine, MatchTask,
     NewNetwork, Phase, PlayerFor, Rule, RunError, Score, SelfPlayTask, State, Status, Store,
     StoreError, TrainingLine, TrainingProgress, TrainingRequest, Verdict, play_games, play_match,
-    report, settings, window::RoundCount,
+    publish::Publisher, report, settings, window::RoundCount,
 };
 
 /// Characters of a network's name in a status line.
@@ -27,7 +27,7 @@ const MATCH_SEEDS: u64 = 0x6d61_7463_6865_7321;
 
 /// A run.
 pub struct Run<L: Learner> {
-    store: Box<dyn Store>,
+    store: Arc<dyn Store>,
     /// Nobody else plays or trains here.
     _lock: LockedFolder,
     settings: L::Settings,
@@ -95,7 +95,7 @@ impl<L: Learner> Run<L> {
         };
         store.remove_training(state.rounds)?;
         Ok(Run {
-            store: Box::new(store),
+            store: Arc::new(store),
             _lock: lock,
             settings,
             state,
@@ -142,15 +142,26 @@ impl<L: Learner> Run<L> {
         stop: &AtomicBool,
         on_progress: &(dyn Fn(Status) + Sync),
     ) -> Result<Event, RunError> {
-        let event = if self.state.candidate.is_some() {
-            self.decide(stop, on_progress)?
+        let phase = if self.state.candidate.is_some() {
+            Phase::Match
         } else if self.state.to_rate.is_some() {
-            self.rate(stop, on_progress)?
+            Phase::Rating
         } else if self.games_of_round().games < self.games_wanted_of_round() {
-            self.play(stop, on_progress)?
+            Phase::SelfPlay
         } else {
-            self.train(stop, on_progress)?
+            Phase::Training
         };
+        let publisher = Publisher::new(Arc::clone(&self.store), self.status(phase));
+        let on_progress = &|status: Status| {
+            publisher.note(&status);
+            on_progress(status);
+        };
+        let event = publisher.during(|| match phase {
+            Phase::Match => self.decide(stop, on_progress),
+            Phase::Rating => self.rate(stop, on_progress),
+            Phase::SelfPlay => self.play(stop, on_progress),
+            Phase::Training => self.train(stop, on_progress),
+        })?;
         let recent: Vec<&L::Record> = self.games.recent.iter().collect();
         let page = L::page(&self.settings, &self.state, &recent, &self.games.summary);
         let match_games = self.store.match_games()?;

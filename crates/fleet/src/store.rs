@@ -53,6 +53,11 @@ pub trait Store: Send + Sync {
 
     /// Publishes the report page.
     fn write_report(&self, page: &str) -> Result<(), StoreError>;
+
+    /// Publishes where the run stands, as JSON. A store that nobody looks into need not.
+    fn write_status(&self, _json: &str) -> Result<(), StoreError> {
+        Ok(())
+    }
 }
 
 /// What became of a record.

@@ -362,9 +362,14 @@ fn a_third_game_plays_learns_and_is_gated_and_rated() {
     let mut run = Run::<Nim>::open(folder.path(), &Beginning::default()).unwrap();
     let stop = AtomicBool::new(false);
     let (mut promoted, mut rated) = (0, 0);
+    // The status is there, and whole, whenever somebody looks.
+    let status = || -> serde_json::Value {
+        let file = fs::read_to_string(folder.path().join("status.json")).unwrap();
+        serde_json::from_str(&file).unwrap()
+    };
     while run.state().rounds < 6 || run.state().candidate.is_some() || run.state().to_rate.is_some()
     {
-        match run.step(&stop, &|_| {}).unwrap() {
+        match run.step(&stop, &|_| drop(status())).unwrap() {
             Event::Decided(line) => promoted += u32::from(line.promoted),
             Event::Rated(..) => rated += 1,
             _ => {}
@@ -397,6 +402,10 @@ fn a_third_game_plays_learns_and_is_gated_and_rated() {
         (found + usize::from(likeliest == heap % 4), all + 1)
     });
     assert!(2 * found > all, "{found} of {all}");
+
+    let last = status();
+    assert!(["match", "rating"].contains(&last["phase"].as_str().unwrap()));
+    assert_eq!(last["games"], run.games());
 
     // The same folder goes on where it was, and its page shows the anchor.
     let (games, rounds) = (run.games(), run.state().rounds);
