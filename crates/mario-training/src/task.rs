@@ -70,11 +70,13 @@ impl Default for MarioSettings {
 
 impl MarioSettings {
     /// The original's recipe: 19 blocks of 256 filters, loss summed over the batch, plain momentum 0.9, rate 0.1, and
-    /// the squared length of all parameters times 1e-4 (whose gradient is 2e-4 times the parameter).
+    /// the squared length of all parameters times 1e-4 (whose gradient is 2e-4 times the parameter). The length of the
+    /// gradient is limited, which the original does without: at that rate a sum over a batch soon is not a number.
     pub fn original() -> Self {
         let training = TrainSettings {
             steps: 100,
             decay: 2e-4,
+            clip: 1.0,
             optimiser: Rule::Momentum {
                 momentum: 0.9,
                 nesterov: false,

@@ -296,6 +296,33 @@ fn original_design_gives_the_golden_loss_and_gradients() {
     }
 }
 
+/// The help's own example, with few filters and the recipe as it is.
+#[test]
+fn the_recipe_of_the_original_trains_a_small_network() {
+    let folder = folder_of_examples(300);
+    let out = tempfile::tempdir().unwrap();
+    let mut settings = MarioSettings::original();
+    settings.network.blocks = 1;
+    settings.network.filters = 8;
+    settings.data.files = vec![folder.path().to_owned()];
+    settings.training.threads = 1;
+    settings.training.report_every = 10;
+    let mut task = MarioTask::new(settings.clone()).unwrap();
+    let mut losses = Vec::new();
+    let mut observe = |report: &trainer::Report<'_>| {
+        if report.part == Part::Train {
+            losses.push(report.values[0].1.unwrap());
+        }
+        true
+    };
+    trainer::train(&mut task, &settings.training, out.path(), &mut observe).unwrap();
+    let (first, last) = (losses[0], losses[losses.len() - 1]);
+    assert!(
+        losses.iter().all(|loss| loss.is_finite()) && last < first,
+        "{losses:?}"
+    );
+}
+
 #[test]
 fn the_written_network_answers_as_the_training_model_does() {
     use net::Evaluator;

@@ -13,9 +13,9 @@ use super::{Common, absolute, progress};
 ///
 /// The result is a network in our compact format, which tengen mario loads.
 ///
-/// Example: tengen train mario --data games.txt --blocks 4 --filters 32 --steps 5000 --out
-/// runs/mario Example: tengen train mario --data round0.json --original --blocks 1 --filters 8
-/// --out runs/original
+/// Example: tengen train mario --data games.txt --blocks 4 --filters 32 --steps 5000 --out runs/mario
+///
+/// Example: tengen train mario --data round0.json --original --blocks 1 --filters 8 --out runs/original
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
