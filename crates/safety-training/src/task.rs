@@ -72,7 +72,7 @@ impl Default for SafetySettings {
 
 impl SafetySettings {
     /// A design of the original with its own recipe: Adam at 1e-4 and batches of 50, or at 1e-3 and batches of 256;
-    /// no decay, no schedule, no averaging.
+    /// no decay, no schedule. Beside the network as it ends the average of its last quarter is written, as for ours.
     pub fn original(design: SafetyDesign) -> Self {
         let (network, batch, rate, steps) = match design {
             SafetyDesign::Pooled => (SafetyShape::POOLED, 50, 1e-4, 20_000),
@@ -90,7 +90,6 @@ impl SafetySettings {
             warm_up: 0,
             then: Decay::Constant,
         };
-        settings.training.average.from = 1.0;
         settings
     }
 }
@@ -149,7 +148,9 @@ impl SafetyTask {
             examples.retain(|example| example.set.planes() == planes);
             for _ in examples.len()..before {
                 report.skip(
-                    &format!("another number of planes than {planes}"),
+                    &format!(
+                        "another number of planes than {planes}; pack the positions with `tengen tsumego pack --planes {planes}`"
+                    ),
                     &format!("in the {part} files"),
                 );
             }

@@ -131,6 +131,10 @@ fn all_three_designs_learn_a_simple_rule_and_are_written() {
             .1;
         assert!(accuracy > 0.8, "{design:?}: {accuracy}");
         assert!(outcome.network.exists());
+        assert!(
+            outcome.averaged.as_ref().is_some_and(|file| file.exists()),
+            "{design:?}"
+        );
         if design != SafetyDesign::Pooled {
             the_network_answers_as_the_model(&mut task, &outcome.network);
         }

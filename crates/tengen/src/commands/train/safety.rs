@@ -14,9 +14,11 @@ use super::{Common, absolute, progress};
 /// Test on positions of other problems than those learnt from, or the figures mean nothing.
 /// Designs: ours (a residual tower), dense and pooled (the two original ones, with their recipes).
 ///
-/// Example: tengen train safety --data main.tfrecords --test test.tfrecords --steps 10000 --out
-/// runs/safety Example: tengen train safety --data main.tfrecords --test test.tfrecords --design
-/// dense --out runs/dense
+/// Records for the dense design are packed with tsumego pack --planes 13, for the pooled one with --planes 5.
+///
+/// Example: tengen train safety --data main.tfrecords --test test.tfrecords --steps 10000 --out runs/safety
+///
+/// Example: tengen train safety --data main.tfrecords --test test.tfrecords --design dense --out runs/dense
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
@@ -98,7 +100,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let settings = task.settings().clone();
     progress::print_skipped(task.report());
     let (train, test) = task.positions();
-    eprintln!("{train} positions to learn from, {test} to test on");
+    match test {
+        0 => eprintln!(
+            "{train} positions to learn from, none to test on: only losses on what is learned are shown"
+        ),
+        test => eprintln!("{train} positions to learn from, {test} to test on"),
+    }
     args.common
         .train(&mut task, &settings, &settings.training, engine)
 }
