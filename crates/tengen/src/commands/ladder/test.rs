@@ -164,14 +164,27 @@ fn show(args: &Args, set: &str, names: &[&str], marks: &[Marks]) -> anyhow::Resu
             }
         }
         text += &format!(
-            "  {name:8} {} boards without a ladder, {} of them not silent; {:.2} ms a position, the exact reader {:.3} ms\n",
-            marks.boards_without_ladder,
-            marks.false_alarms,
+            "  {name:8} {}; {:.2} ms a position, the exact reader {:.3} ms\n",
+            silence(marks.boards_without_ladder, marks.false_alarms),
             milliseconds(marks.network_seconds, marks.positions),
             milliseconds(marks.reader_seconds, marks.positions),
         );
     }
     terminal::print(&text)
+}
+
+/// On how many boards without a ladder a network says nothing.
+fn silence(boards: usize, alarms: usize) -> String {
+    let boards_named = terminal::counted(boards, "board", "boards");
+    match (boards, alarms) {
+        (0, _) => "no board without a ladder".to_owned(),
+        (1, 0) => "silent on the one board without a ladder".to_owned(),
+        (_, 0) => format!("silent on all {boards_named} without a ladder"),
+        _ => format!(
+            "silent on {} of {boards_named} without a ladder",
+            boards.saturating_sub(alarms)
+        ),
+    }
 }
 
 fn row(name: &str, kind: Kind, score: &LadderScore) -> String {
@@ -204,4 +217,17 @@ fn as_json(set: &str, names: &[&str], marks: &[Marks]) -> Value {
         .map(|(name, marks)| json!({ "network": name, "marks": marks }))
         .collect();
     json!({ "set": set, "networks": networks })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::silence;
+
+    #[test]
+    fn silence_is_told_in_words_that_fit_the_number() {
+        assert_eq!(silence(0, 0), "no board without a ladder");
+        assert_eq!(silence(1, 0), "silent on the one board without a ladder");
+        assert_eq!(silence(7, 0), "silent on all 7 boards without a ladder");
+        assert_eq!(silence(7, 2), "silent on 5 of 7 boards without a ladder");
+    }
 }
