@@ -24,10 +24,10 @@ pub fn good(scene: &Scene<'_>) {
     drop_file(
         scene,
         "game.sgf",
-        b"(;SZ[9]PB[Ann]PW[Bob];B[ee];W[cc];B[gg])",
+        b"(;SZ[9]PB[Tengen]PW[GNU Go];B[ee];W[cc];B[gg])",
     );
     page.until("the last move", "location.pathname.startsWith('/go/') && document.querySelectorAll('.goban .stone').length === 3 && document.querySelector('.where').textContent === '3/3'");
-    page.until("the players", "document.querySelector('.player.black').textContent.includes('Ann') && document.querySelector('.player.white').textContent.includes('Bob')");
+    page.until("the players", "document.querySelector('.player.black').textContent.includes('Tengen') && document.querySelector('.player.white').textContent.includes('GNU Go')");
     page.run(
         "const data = new DataTransfer(); data.setData('text', '(;SZ[9]PB[Eve]PW[Dan];B[aa])'); document.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));",
         json!(null),

@@ -17,7 +17,7 @@ fn axe() -> Option<String> {
 }
 
 fn views(scene: &Scene<'_>) -> Vec<(&'static str, String, &'static str)> {
-    let game = scene.record("(;SZ[9]KM[7.5]PB[Ann]PW[Bob];B[ee];W[ec];B[ge])");
+    let game = scene.record("(;SZ[9]KM[7.5]PB[Black]PW[White];B[ee];W[ec];B[ge])");
     let problem =
         scene.record("(;SZ[7]AB[ae][be][ce][de][ee][ef][eg]AW[af][bf][cf][df][dg]MA[af]PL[B])");
     vec![

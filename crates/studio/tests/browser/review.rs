@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::Scene;
 
 /// Twenty-four moves in which both sides waste some on the first line.
-const SAMPLE: &str = "(;SZ[9]KM[7.5]PB[Ann]PW[Bob];B[ee];W[ec];B[ge];W[ce];B[cg];W[gg];B[gc];W[cc];B[fd];W[ed];B[fc];W[eb];B[aa];W[ff];B[fe];W[dg];B[ch];W[ia];B[dh];W[eg];B[eh];W[fh];B[ai];W[gh])";
+const SAMPLE: &str = "(;SZ[9]KM[7.5]PB[Black]PW[White];B[ee];W[ec];B[ge];W[ce];B[cg];W[gg];B[gc];W[cc];B[fd];W[ed];B[fc];W[eb];B[aa];W[ff];B[fe];W[dg];B[ch];W[ia];B[dh];W[eg];B[eh];W[fh];B[ai];W[gh])";
 
 fn reviewed(scene: &Scene<'_>) -> String {
     let page = scene.browser;

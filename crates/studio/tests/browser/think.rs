@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::Scene;
 
 fn open_game(scene: &Scene<'_>) {
-    let doc = scene.record("(;SZ[9]KM[7.5]PB[Ann]PW[Bob];B[ee];W[ec];B[ge];W[ce];B[cg])");
+    let doc = scene.record("(;SZ[9]KM[7.5]PB[Black]PW[White];B[ee];W[ec];B[ge];W[ce];B[cg])");
     scene.open(&format!("/go/{doc}"));
     scene.browser.until(
         "the board",
