@@ -6,7 +6,7 @@ use net::Evaluator;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use search::{
-    ChanceLeaf, ChanceRule, Dirichlet, EarlyStop, Gumbel, Puct, Rule, Search, Settings, Sigma,
+    ChanceLeaf, ChanceRule, Dirichlet, EarlyStop, Gumbel, Lcb, Puct, Rule, Search, Settings, Sigma,
 };
 
 use crate::net_judge::NetJudge;
@@ -52,6 +52,13 @@ const SIGMA: Sigma = Sigma {
     c_scale: 1.0,
 };
 
+/// The most visited move is played. Lower confidence bounds would prefer placements after which little can happen, the
+/// more so the longer the search, since the pills that come make the values of all others spread.
+const BY_VISITS: Lcb = Lcb {
+    alpha: 1e-5,
+    min_visit_ratio: 1.0,
+};
+
 /// The network at the leaves of a tree with chance nodes.
 pub struct NetTree<E> {
     judge: Arc<NetJudge<E>>,
@@ -90,6 +97,7 @@ impl<E: Evaluator> NetTree<E> {
             chance_leaf: ChanceLeaf::PassThrough,
             batch: self.settings.batch,
             noise: self.settings.noise,
+            lcb: BY_VISITS,
             ..Settings::default()
         }
     }

@@ -293,7 +293,7 @@ impl Player for HeuristicTree {
     }
 }
 
-/// The most visited root move, and all root moves by their visits.
+/// The root move that is first in the order of the settings, and all root moves by their visits.
 pub(crate) fn decision(search: &Search<Position>, positions: u64) -> Option<Decision> {
     let snapshot = search.snapshot();
     let Some(Move::Place(placement)) = snapshot.best() else {

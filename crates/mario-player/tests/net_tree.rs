@@ -107,6 +107,19 @@ fn only_legal_placements_are_played_and_weighed() {
 }
 
 #[test]
+fn the_most_visited_placement_is_played() {
+    for decision in decisions(tree(NetSettings::default(), 300, 1), 5) {
+        let visits = |wanted| {
+            let found = decision.weights.iter().find(|entry| entry.0 == wanted);
+            found.unwrap().1
+        };
+        let most = decision.weights.iter().map(|entry| entry.1);
+        let most = most.fold(0.0, f64::max);
+        assert_eq!(visits(decision.placement), most);
+    }
+}
+
+#[test]
 fn a_seed_fixes_all_decisions() {
     let plain = |seed| decisions(tree(NetSettings::default(), 50, seed), 3);
     assert_eq!(plain(4), plain(4));
