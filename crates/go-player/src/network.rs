@@ -210,6 +210,7 @@ impl LoadedNetwork {
             filters: first_filters(&network.trunk).unwrap_or(0),
             bytes: network.parameters() * size_of::<f32>(),
             sizes,
+            is_joined: false,
         })
     }
 
