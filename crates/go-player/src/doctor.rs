@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::{
     judge::Judge,
-    network::{LoadedNetwork, NetworkError, Origin},
+    network::{LoadedNetwork, NetworkError},
     options::{Memory, Options},
     player::Player,
 };
@@ -153,13 +153,8 @@ fn network(weights: Option<&Path>) -> Vec<Finding> {
 /// How far the fast evaluator is from the plain one on an empty board: the network's own, or a small one if it plays on
 /// all, since the plain one takes its time.
 fn agreement(network: LoadedNetwork) -> Result<(go::BoardSize, f32), NetworkError> {
-    let network = match network.origin {
-        Origin::File => match network.for_size(go::BoardSize::NINE) {
-            Some(small) => small,
-            None => network,
-        },
-        Origin::Shipped => network,
-    };
+    let small = network.for_size(go::BoardSize::NINE);
+    let network = small.unwrap_or(network);
     let plain = Backend::Reference.open(&network.layers()?)?;
     let plain = Judge::with_encoder(plain, network.encoder.clone(), 0);
     let player = Player::new(network, Options::default())?;

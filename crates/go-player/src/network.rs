@@ -61,7 +61,7 @@ pub enum NetworkError {
 pub enum Origin {
     /// A file.
     File,
-    /// The program itself, which has one for every board.
+    /// The program itself.
     Shipped,
 }
 
@@ -89,8 +89,8 @@ pub struct LoadedNetwork {
 }
 
 impl LoadedNetwork {
-    /// Loads a network: the file that is named, or the one that is found where Leela Zero looks, or one of
-    /// those inside the program.
+    /// Loads a network: the file that is named, or the one that is found where Leela Zero looks, or the one inside the
+    /// program.
     pub fn find(named: Option<&Path>) -> Result<LoadedNetwork, NetworkError> {
         match LoadedNetwork::find_file(named) {
             Err(NetworkError::NotFound { .. }) => Ok(shipped::first()),
@@ -98,7 +98,7 @@ impl LoadedNetwork {
         }
     }
 
-    /// The network inside the program that plays on a board.
+    /// The network inside the program, laid out for a board, whatever files there are.
     pub fn inside(size: BoardSize) -> LoadedNetwork {
         shipped::for_size(size)
     }
@@ -118,18 +118,12 @@ impl LoadedNetwork {
         if self.size() == size {
             return Some(self.clone());
         }
-        let other = match (&self.sizes, self.origin) {
-            (Some(sizes), _) => {
-                let (evaluator, encoder) = sizes.at(size).ok()?;
-                LoadedNetwork {
-                    evaluator,
-                    encoder,
-                    is_joined: false,
-                    ..self.clone()
-                }
-            }
-            (None, Origin::File) => return None,
-            (None, Origin::Shipped) => shipped::for_size(size),
+        let (evaluator, encoder) = self.sizes.as_ref()?.at(size).ok()?;
+        let other = LoadedNetwork {
+            evaluator,
+            encoder,
+            is_joined: false,
+            ..self.clone()
         };
         Some(if self.is_joined {
             other.joined()
@@ -149,11 +143,6 @@ impl LoadedNetwork {
             is_joined: true,
             ..self
         }
-    }
-
-    /// The network inside the program for a board, whatever files there are.
-    pub fn shipped(size: BoardSize) -> LoadedNetwork {
-        shipped::for_size(size)
     }
 
     /// Loads a file: Leela Zero's, KataGo's or our own compact one.
@@ -247,10 +236,7 @@ impl LoadedNetwork {
         if let Some(sizes) = &self.sizes {
             return sizes.layers(self.size());
         }
-        match self.origin {
-            Origin::Shipped => Ok(shipped::layers(self.size())),
-            Origin::File => Ok(net::load(&self.file)?),
-        }
+        Ok(net::load(&self.file)?)
     }
 
     /// What to call it.

@@ -1,93 +1,109 @@
-//! The networks inside the program, for whoever names none.
+//! The network inside the program, for whoever names none. It plays on every board.
 
-use std::path::Path;
+use std::{path::Path, sync::OnceLock};
 
 use go::BoardSize;
-use net::{Network, compact, leela::LeelaNetwork};
+use net::compact;
 
 use crate::network::{LoadedNetwork, Origin};
 
-/// A network that comes with the program.
-struct Shipped {
-    name: &'static str,
-    size: usize,
-    bytes: &'static [u8],
-}
-
-/// All of them, see their cards in `nets`.
-const SHIPPED: [Shipped; 2] = [
-    Shipped {
-        name: "go9",
-        size: 9,
-        bytes: include_bytes!("../../../nets/go9.net"),
-    },
-    Shipped {
-        name: "go19",
-        size: 19,
-        bytes: include_bytes!("../../../nets/go19.net"),
-    },
-];
+/// The network, see its card in `nets`.
+const BYTES: &[u8] = include_bytes!("../../../nets/go.net");
+const NAME: &str = "go (built in)";
 
 /// The network for the board that a player starts with.
 pub(crate) fn first() -> LoadedNetwork {
     for_size(BoardSize::NINETEEN)
 }
 
-/// The network for any board: the one that was trained on it, or the one trained on the nearest with
-/// its heads laid out for this board.
+/// The network on any board. It is read once; all boards share its weights.
 pub(crate) fn for_size(size: BoardSize) -> LoadedNetwork {
-    let nearest = nearest(size);
-    let name = if nearest.size == size.get() {
-        format!("{} (built in)", nearest.name)
-    } else {
-        format!("{} laid out for {size} (built in)", nearest.name)
-    };
-    let mut loaded = LoadedNetwork::from_network(&layers(size), Path::new(&name))
-        .expect("tests load every shipped network");
-    loaded.origin = Origin::Shipped;
-    loaded
-}
-
-/// The layers of the network for a board.
-pub(crate) fn layers(size: BoardSize) -> Network {
-    let nearest = nearest(size);
-    let network = compact::read(nearest.bytes).expect("tests read every shipped network");
-    if nearest.size == size.get() {
-        return network;
-    }
-    LeelaNetwork::from_network(&network)
-        .and_then(|leela| leela.resized(size.get()))
-        .expect("a board size fits every shipped network")
-        .to_network()
-}
-
-fn nearest(size: BoardSize) -> &'static Shipped {
-    SHIPPED
-        .iter()
-        .min_by_key(|shipped| shipped.size.abs_diff(size.get()))
-        .expect("the list is not empty")
+    static READ: OnceLock<LoadedNetwork> = OnceLock::new();
+    let network = READ.get_or_init(|| {
+        let network = compact::read(BYTES).expect("a test reads the shipped network");
+        let mut loaded = LoadedNetwork::from_network(&network, Path::new(NAME))
+            .expect("a test loads the shipped network");
+        loaded.origin = Origin::Shipped;
+        loaded
+    });
+    network
+        .for_size(size)
+        .expect("a test lays the shipped network out for every board")
 }
 
 #[cfg(test)]
 mod tests {
+    use go::{Color, Game, Komi, Move, Symmetry};
+
     use super::*;
+    use crate::{Assumptions, Opinion, Position};
+
+    fn opinion(game: &Game) -> Opinion {
+        let judge = for_size(game.size()).judge(0);
+        let position = Position::new(game, Assumptions::default());
+        judge.mean_opinion(&position).unwrap()
+    }
+
+    fn board(side: usize) -> BoardSize {
+        BoardSize::new(side).unwrap()
+    }
 
     #[test]
     fn there_is_a_network_for_every_board() {
         for side in 2..=25 {
-            let size = BoardSize::new(side).unwrap();
-            let network = for_size(size);
+            let network = for_size(board(side));
             assert_eq!(network.evaluator.shape().input.width, side);
-            assert!(network.name().starts_with("go"), "{}", network.name());
+            assert_eq!(network.name(), NAME);
+            let game = Game::new(board(side), Komi::default());
+            let position = Position::new(&game, Assumptions::default());
+            let fast = network.judge(0).opinion(&position, Symmetry::IDENTITY);
+            let fast = fast.unwrap();
+            assert!((fast.policy.iter().sum::<f32>() - 1.0).abs() < 1e-4);
+            assert!((0.0..=1.0).contains(&fast.winrate));
         }
     }
 
     #[test]
-    fn a_board_has_its_own_network_or_the_nearest_one() {
-        let name = |side| for_size(BoardSize::new(side).unwrap()).name().into_owned();
-        assert_eq!(name(9), "go9 (built in)");
-        assert_eq!(name(19), "go19 (built in)");
-        assert_eq!(name(13), "go9 laid out for 13x13 (built in)");
-        assert_eq!(name(15), "go19 laid out for 15x15 (built in)");
+    fn komi_for_white_lowers_blacks_chance_and_takes_its_points_off_the_lead() {
+        for side in [7, 9, 13, 19, 25] {
+            let mut game = Game::new(board(side), Komi::default());
+            let corner = side / 3;
+            for (x, y) in [(corner, corner), (side - 1 - corner, side - 1 - corner)] {
+                game.play(Move::Play(go::Point::new(x, y))).unwrap();
+            }
+            assert_eq!(game.to_move(), Color::Black);
+            let asked: Vec<Opinion> = [-15.5, -5.5, 0.5, 6.5, 12.5, 20.5, 30.5]
+                .into_iter()
+                .map(|komi| {
+                    game.set_komi(Komi::new(komi).unwrap());
+                    opinion(&game)
+                })
+                .collect();
+            let lead = |opinion: &Opinion| opinion.score.unwrap().lead;
+            let (first, last) = (&asked[0], &asked[asked.len() - 1]);
+            let slope = (lead(first) - lead(last)) / 46.0;
+            assert!(
+                (0.8..1.2).contains(&slope),
+                "{side}: {slope} points of lead a point"
+            );
+            for pair in asked.windows(2) {
+                assert!(
+                    pair[1].winrate <= pair[0].winrate + 0.01,
+                    "{side}: {} to {}",
+                    pair[0].winrate,
+                    pair[1].winrate
+                );
+                assert!(lead(&pair[1]) < lead(&pair[0]), "{side}");
+            }
+            assert!(first.winrate > 0.9 && last.winrate < 0.1, "{side}");
+        }
+    }
+
+    #[test]
+    fn all_networks_inside_take_less_than_eight_megabytes() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../nets");
+        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap());
+        let bytes: u64 = files.map(|file| file.metadata().unwrap().len()).sum();
+        assert!(bytes < 8 << 20, "{bytes} bytes");
     }
 }

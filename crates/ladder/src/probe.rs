@@ -51,8 +51,12 @@ pub fn input_row(board: &Board, to_move: Color) -> Vec<f32> {
 /// the given planes of it as they are.
 pub fn planes_of(network: &Network, layers: usize, places: &[usize]) -> Network {
     let trunk = network.trunk[..layers].to_vec();
-    let filters = match &network.trunk[0] {
-        Layer::Conv(conv) => conv.bias.len(),
+    let filters = match &network.trunk[..] {
+        [Layer::Conv(conv), ..] => conv.bias.len(),
+        [Layer::AddVector { planes, .. }, ..] => match &planes[..] {
+            [Layer::Conv(conv), ..] => conv.bias.len(),
+            _ => unreachable!("an input layer is a convolution"),
+        },
         _ => unreachable!("a tower begins with a convolution"),
     };
     let mut select = Conv::new(1, filters, places.len(), Activation::Identity);

@@ -151,7 +151,7 @@ impl Networks {
         }
         let loaded = match &known.file {
             Some(file) => read_network(file)?,
-            None => LoadedNetwork::shipped(size),
+            None => LoadedNetwork::inside(size),
         };
         self.loaded.insert(key, loaded.clone());
         for_board(&loaded, size, &known.name)

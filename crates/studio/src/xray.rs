@@ -101,13 +101,28 @@ fn layers(network: &LoadedNetwork) -> Result<Network, Failure> {
     let layers = network
         .layers()
         .map_err(|error| Failure::new("network", error.to_string()))?;
-    match layers.trunk.first() {
-        Some(Layer::Conv(_)) => Ok(layers),
-        _ => Err(Failure::new(
-            "network",
-            "this kind of network cannot be looked into yet",
-        )),
+    let is_known = match (layers.trunk.first(), layers.trunk.last()) {
+        (Some(Layer::Conv(_)), _) => true,
+        (Some(Layer::AddVector { planes, .. }), Some(Layer::Scale(_))) => {
+            matches!(planes[..], [Layer::Conv(_)])
+        }
+        _ => false,
+    };
+    if is_known {
+        return Ok(layers);
     }
+    Err(Failure::new(
+        "network",
+        "this kind of network cannot be looked into yet",
+    ))
+}
+
+/// The input layer with the blocks, and what follows the last block: blocks that begin with their norm leave one for the
+/// end.
+fn stages(network: &Network) -> (&[Layer], &[Layer]) {
+    let ends_with_norm = matches!(network.trunk.last(), Some(Layer::Scale(_)));
+    let stages = network.trunk.len() - usize::from(ends_with_norm);
+    network.trunk.split_at(stages)
 }
 
 fn input(network: &LoadedNetwork, position: &Position, len: usize) -> Vec<f32> {
@@ -136,9 +151,10 @@ fn film(network: &LoadedNetwork, game: &Game) -> Result<Value, Failure> {
     let position = Position::new(game, Assumptions::default());
     let row = input(network, &position, network.evaluator.shape().input_len());
     let mut frames = Vec::new();
-    for end in 1..=whole.trunk.len() {
+    let (stages, last) = stages(&whole);
+    for end in 1..=stages.len() {
         let cut = Network {
-            trunk: whole.trunk[..end].to_vec(),
+            trunk: [&stages[..end], last].concat(),
             ..whole.clone()
         };
         let outputs = run(&cut, &row)?;
@@ -164,7 +180,7 @@ fn film(network: &LoadedNetwork, game: &Game) -> Result<Value, Failure> {
 /// Every plane after a block, each row by row from the top.
 fn planes(network: &LoadedNetwork, game: &Game, layer: usize) -> Result<Vec<f32>, Failure> {
     let whole = layers(network)?;
-    let end = (layer + 1).clamp(1, whole.trunk.len());
+    let end = (layer + 1).clamp(1, stages(&whole).0.len());
     let position = Position::new(game, Assumptions::default());
     let row = input(network, &position, network.evaluator.shape().input_len());
     let filters: Vec<usize> = (0..network.filters).collect();
@@ -230,10 +246,7 @@ mod tests {
             turn: "white".into(),
             layer: 0,
         };
-        (
-            LoadedNetwork::shipped(BoardSize::NINE),
-            look.game().unwrap(),
-        )
+        (LoadedNetwork::inside(BoardSize::NINE), look.game().unwrap())
     }
 
     #[test]

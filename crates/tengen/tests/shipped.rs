@@ -39,7 +39,7 @@ fn gtp_plays_on_every_board() {
         "{answers}"
     );
     assert_eq!(answers.matches("\n? ").count(), 1, "{answers}");
-    assert!(text(&output.stderr).contains("Network go19 (built in)"));
+    assert!(text(&output.stderr).contains("Network go (built in): Tengen version 1"));
 }
 
 #[test]
@@ -104,5 +104,5 @@ fn doctor_finds_the_network_inside() {
     let output = tengen(home.path(), &["doctor"], "");
     let report = text(&output.stdout);
     assert!(output.status.success(), "{report}");
-    assert!(report.contains("go19 (built in)"), "{report}");
+    assert!(report.contains("go (built in)"), "{report}");
 }

@@ -236,3 +236,147 @@ impl Encoder for TengenEncoder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use go::{Color, Game, Komi, Move, Rules};
+    use net::backend::Backend;
+    use rand::{RngExt, SeedableRng};
+    use search::SearchRng;
+
+    use super::*;
+    use crate::{Assumptions, Judge, LoadedNetwork};
+
+    fn board(side: usize) -> BoardSize {
+        BoardSize::new(side).unwrap()
+    }
+
+    /// Random legal moves, seldom passes.
+    fn moves(size: BoardSize, seed: u64, count: usize) -> Vec<Move> {
+        let mut rng = SearchRng::seed_from_u64(seed);
+        let mut game = Game::new(size, Komi::default());
+        for _ in 0..count {
+            let legal: Vec<Move> = game.legal_points(game.to_move()).map(Move::Play).collect();
+            let passes = legal.is_empty() || rng.random_bool(0.05);
+            let mv = if passes {
+                Move::Pass
+            } else {
+                legal[rng.random_range(0..legal.len())]
+            };
+            game.play(mv).unwrap();
+        }
+        game.moves().map(|(_, mv)| mv).collect()
+    }
+
+    fn position(size: BoardSize, moves: &[Move], rules: Rules) -> Position {
+        let mut game = Game::new(size, Komi::default());
+        game.set_rules(rules);
+        for &mv in moves {
+            let color = game.to_move();
+            game.force(color, mv).unwrap();
+        }
+        Position::new(&game, Assumptions::default())
+    }
+
+    fn row(encoder: &dyn Encoder, position: &Position, symmetry: Symmetry) -> Vec<f32> {
+        let area = position.size().area();
+        let mut row = vec![0.5; TengenFeatures::PLANES * area + TengenFeatures::GLOBALS];
+        encoder.write(position, symmetry, &mut row);
+        row
+    }
+
+    #[test]
+    fn a_board_seen_through_a_symmetry_is_the_turned_board() {
+        for side in [2, 3, 7, 9, 19, 25] {
+            let size = board(side);
+            let network = LoadedNetwork::inside(size);
+            for seed in 0..3 {
+                let moves = moves(size, seed, size.area() / 2);
+                let straight = position(size, &moves, Rules::CHINESE);
+                for symmetry in Symmetry::ALL {
+                    let back = symmetry.inverse();
+                    let turn = |mv: &Move| match mv.point() {
+                        Some(point) => Move::Play(size.point(back.index(size, size.index(point)))),
+                        None => Move::Pass,
+                    };
+                    let turned: Vec<Move> = moves.iter().map(turn).collect();
+                    let turned = position(size, &turned, Rules::CHINESE);
+                    let encoder = &*network.encoder;
+                    assert_eq!(
+                        row(encoder, &straight, symmetry),
+                        row(encoder, &turned, Symmetry::IDENTITY)
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_fast_network_says_what_the_plain_one_says_on_every_kind_of_board() {
+        for side in [2, 3, 4, 5, 8, 9, 13, 19, 25] {
+            let size = board(side);
+            let network = LoadedNetwork::inside(size);
+            let plain = Backend::Reference.open(&network.layers().unwrap()).unwrap();
+            let plain = Judge::with_encoder(plain, network.encoder.clone(), 0);
+            let position = position(size, &moves(size, 5, size.area() / 2), Rules::JAPANESE);
+            let asked = [(&position, Symmetry::ALL[3])];
+            let exact = plain.evaluate_anew(&asked).unwrap().remove(0);
+            // The same position again and again: batches change nothing.
+            let batch = network.judge(0).evaluate_anew(&[asked[0]; 5]).unwrap();
+            for said in batch {
+                let near = |a: f32, b: f32| assert!((a - b).abs() < 2e-3, "{side}: {a} and {b}");
+                near(said.winrate, exact.winrate);
+                near(
+                    said.score.unwrap().lead / 10.0,
+                    exact.score.unwrap().lead / 10.0,
+                );
+                let pairs = said.policy.iter().zip(&exact.policy);
+                pairs.for_each(|(a, b)| near(*a, *b));
+                let pairs = said.ownership.unwrap();
+                let pairs = pairs.iter().zip(exact.ownership.as_ref().unwrap());
+                pairs.for_each(|(a, b)| near(*a, *b));
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_the_network_is_shown_is_in_the_key() {
+        let size = board(9);
+        let encoder = LoadedNetwork::inside(size).encoder;
+        let mut keys = std::collections::HashMap::new();
+        for seed in 0..40 {
+            let moves = moves(size, seed, seed as usize);
+            for rules in [Rules::CHINESE, Rules::JAPANESE, Rules::TROMP_TAYLOR] {
+                for komi in [0.5, 7.5] {
+                    let mut game = Game::new(size, Komi::new(komi).unwrap());
+                    game.set_rules(rules);
+                    for &mv in &moves {
+                        let color = game.to_move();
+                        game.force(color, mv).unwrap();
+                    }
+                    for color in Color::BOTH {
+                        game.set_to_move(color);
+                        let position = Position::new(&game, Assumptions::default());
+                        let shown = row(&*encoder, &position, Symmetry::IDENTITY);
+                        let bits: Vec<u32> = shown.iter().map(|value| value.to_bits()).collect();
+                        let known = keys.entry(encoder.key(&position)).or_insert(bits.clone());
+                        assert_eq!(*known, bits, "one key for two positions");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_network_that_sees_something_else_is_refused_in_one_sentence() {
+        let leela = net::leela::LeelaNetwork::random(
+            net::leela::LeelaVersion::V1,
+            net::leela::LeelaShape::stock(9, 1, 4),
+            1,
+        );
+        let evaluator = Backend::Cpu.open(&leela.to_network()).unwrap();
+        let error = TengenEncoder::new(evaluator.shape()).err().unwrap();
+        let said = error.to_string();
+        assert!(said.contains("18 planes") && !said.contains('\n'), "{said}");
+    }
+}

@@ -88,6 +88,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if network.globals > 0 {
         println!("globals     {}", network.globals);
     }
+    if go_player::TengenEncoder::fits(&network.io_shape()) {
+        println!("family      Tengen, Go on any board from 2x2 to 25x25");
+    }
     if let Some(kata) = kata {
         println!("name        {}", kata.header.name);
         println!(
