@@ -99,6 +99,7 @@ const RUNS: &[(&str, &str, Prints)] = &[
         "net graft go.txt ladder.txt -o both.txt",
         Little,
     ),
+    ("net exam", "net exam --help", Little),
     ("net compare", "net compare go.txt go.txt", Text),
     ("net bench", "net bench go.txt --seconds 0.1", Text),
     ("net soak", "net soak --minutes 0.002 --threads 1", Text),
