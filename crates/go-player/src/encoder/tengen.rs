@@ -240,7 +240,7 @@ impl Encoder for TengenEncoder {
 #[cfg(test)]
 mod tests {
     use go::{Color, Game, Komi, Move, Rules};
-    use net::backend::Backend;
+    use net::Backend;
     use rand::{RngExt, SeedableRng};
     use search::SearchRng;
 
