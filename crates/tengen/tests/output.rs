@@ -29,6 +29,7 @@ const RUNS: &[(&str, &str, Prints)] = &[
         "analyze small.sgf -w go.txt --visits 2 -o out.sgf --graph out.svg",
         Text,
     ),
+    ("analysis", "analysis -w go.txt", Little),
     ("bench", "bench -w go.txt --visits 8 --seconds 0.1", Text),
     ("doctor", "doctor -w go.txt", Text),
     ("ladder read", "ladder read game.sgf --json", Text),

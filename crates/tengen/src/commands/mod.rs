@@ -1,5 +1,6 @@
 //! The subcommands, one file each, in the order `--help` lists them.
 
+mod analysis;
 mod analyze;
 mod bench;
 mod completions;
@@ -41,6 +42,7 @@ enum Command {
     Studio(studio::Args),
     Gtp(gtp::Args),
     Analyze(analyze::Args),
+    Analysis(analysis::Args),
     Bench(bench::Args),
     Doctor(doctor::Args),
     #[command(subcommand)]
@@ -73,6 +75,7 @@ impl Program {
             Some(Command::Studio(args)) => studio::run(args),
             Some(Command::Gtp(args)) => gtp::run(args),
             Some(Command::Analyze(args)) => analyze::run(args),
+            Some(Command::Analysis(args)) => analysis::run(args),
             Some(Command::Bench(args)) => bench::run(args),
             Some(Command::Doctor(args)) => doctor::run(args),
             Some(Command::Ladder(command)) => ladder::run(command),

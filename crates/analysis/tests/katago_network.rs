@@ -1,0 +1,116 @@
+//! The whole way: JSON in, a network of KataGo's kind and a search, JSON out.
+
+use analysis::{GoAnalyst, Perspective, Settings, serve};
+use go_player::{LoadedNetwork, Options};
+use net::katago::{KataNetwork, RandomKind};
+use serde_json::{Value, json};
+
+fn answers(queries: &[Value]) -> Vec<Value> {
+    let kata = KataNetwork::random(RandomKind::Plain, 1, 8, 5);
+    let network = LoadedNetwork::from_katago(&kata, "random".as_ref()).unwrap();
+    let options = Options {
+        ponder: false,
+        ..Options::default()
+    };
+    let analyst = GoAnalyst::new(network, options, 2, 1 << 20);
+    let settings = Settings {
+        threads: 2,
+        perspective: Perspective::Black,
+        warn_unused: true,
+        version: "0".into(),
+        git_hash: "0".into(),
+    };
+    let input: String = queries.iter().map(|query| format!("{query}\n")).collect();
+    let mut output = Vec::new();
+    serve(&analyst, &settings, input.as_bytes(), &mut output).unwrap();
+    let text = String::from_utf8(output).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn query(id: &str, side: usize) -> Value {
+    json!({
+        "id": id, "rules": "japanese", "komi": 6.5, "boardXSize": side, "boardYSize": side,
+        "moves": [["B", "C3"], ["W", "D4"]], "maxVisits": 30, "includeOwnership": true,
+        "includePolicy": true, "includePVVisits": true, "includeMovesOwnership": true,
+    })
+}
+
+#[test]
+fn an_answer_has_every_field_that_katrain_reads() {
+    let found = &answers(&[query("a", 7)])[0];
+    let area = 7 * 7;
+    assert_eq!(found["rootInfo"]["visits"], 30);
+    assert_eq!(found["rootInfo"]["currentPlayer"], "B");
+    assert_eq!(found["ownership"].as_array().unwrap().len(), area);
+    let policy = found["policy"].as_array().unwrap();
+    assert_eq!(policy.len(), area + 1);
+    // C3 is the third point of the fifth row from the top: taken, so not legal.
+    assert_eq!(policy[4 * 7 + 2], -1.0);
+    let legal: f64 = policy
+        .iter()
+        .filter_map(Value::as_f64)
+        .filter(|&p| p >= 0.0)
+        .sum();
+    assert!((legal - 1.0).abs() < 1e-4, "{legal}");
+    for field in ["winrate", "scoreLead", "utility", "rawWinrate", "thisHash"] {
+        assert!(!found["rootInfo"][field].is_null(), "{field}");
+    }
+    let moves = found["moveInfos"].as_array().unwrap();
+    let visits: u64 = moves.iter().map(|mv| mv["visits"].as_u64().unwrap()).sum();
+    assert_eq!(visits, 29);
+    for (order, mv) in moves.iter().enumerate() {
+        assert_eq!(mv["order"], order);
+        assert_eq!(mv["pv"][0], mv["move"]);
+        assert_eq!(
+            mv["pv"].as_array().unwrap().len(),
+            mv["pvVisits"].as_array().unwrap().len()
+        );
+        assert_eq!(mv["ownership"].as_array().unwrap().len(), area);
+        for field in ["winrate", "scoreLead", "prior", "utility", "lcb", "weight"] {
+            assert!(mv[field].is_number(), "{field}");
+        }
+    }
+}
+
+#[test]
+fn positions_of_several_sizes_and_turns_are_answered_once_each() {
+    let mut turns = query("turns", 9);
+    turns["analyzeTurns"] = json!([0, 1, 2]);
+    let found = answers(&[turns, query("five", 5), query("thirteen", 13)]);
+    let mut seen: Vec<(String, u64)> = found
+        .iter()
+        .map(|answer| {
+            let id = answer["id"].as_str().unwrap().to_owned();
+            (id, answer["turnNumber"].as_u64().unwrap())
+        })
+        .collect();
+    seen.sort();
+    let expected = [
+        ("five", 2),
+        ("thirteen", 2),
+        ("turns", 0),
+        ("turns", 1),
+        ("turns", 2),
+    ];
+    assert_eq!(seen, expected.map(|(id, turn)| (id.to_owned(), turn)));
+}
+
+#[test]
+fn only_allowed_moves_are_searched() {
+    let mut allowed = query("a", 7);
+    allowed["allowMoves"] = json!([{ "player": "B", "moves": ["E5", "E3"], "untilDepth": 1 }]);
+    let found = &answers(&[allowed])[0];
+    for mv in found["moveInfos"].as_array().unwrap() {
+        assert!(
+            ["E5", "E3", "pass"].contains(&mv["move"].as_str().unwrap()),
+            "{mv}"
+        );
+    }
+    let mut avoided = query("a", 7);
+    avoided["avoidMoves"] = json!([{ "player": "B", "moves": ["E5"], "untilDepth": 1 }]);
+    let found = &answers(&[avoided])[0];
+    let moves = found["moveInfos"].as_array().unwrap();
+    assert!(moves.iter().all(|mv| mv["move"] != "E5"));
+}
