@@ -19,7 +19,11 @@ impl Axis {
         if cells < 2 {
             return None;
         }
-        let tiles = cells.div_ceil(most);
+        let tiles = match cells {
+            // No tile of two cells goes with one of three, so five cells are one tile whatever is asked for.
+            MAX_OUT => 1,
+            cells => cells.div_ceil(most),
+        };
         let larger = cells % tiles;
         let small = cells / tiles;
         let large = if larger > 0 { small + 1 } else { small };
@@ -146,6 +150,11 @@ impl Tiling {
         })
     }
 
+    /// The cells of the largest tile's longer side.
+    pub(crate) fn largest_tile(&self) -> usize {
+        self.down.large.0.out().max(self.across.large.0.out())
+    }
+
     /// Points of a whole tile.
     pub(crate) fn points(&self) -> usize {
         self.classes_at.len()
@@ -188,11 +197,20 @@ mod tests {
 
     #[test]
     fn tiles_cover_every_cell_once_and_places_are_a_permutation() {
-        for height in 2..=25 {
-            for width in 2..=25 {
-                let tiling = Tiling::new(height, width).unwrap();
+        let sides = || (2..=25).flat_map(|height| (2..=25).map(move |width| (height, width)));
+        for most in [4, MAX_OUT] {
+            for (height, width) in sides() {
+                let tiling = Tiling::with_tiles_up_to(most, height, width).unwrap();
                 let mut cells = vec![0; height * width];
                 for tile in &tiling.tiles {
+                    assert!(
+                        tile.row + tile.down.out() <= height,
+                        "{height}x{width}, {most}"
+                    );
+                    assert!(
+                        tile.column + tile.across.out() <= width,
+                        "{height}x{width}, {most}"
+                    );
                     for row in tile.row..tile.row + tile.down.out() {
                         for column in tile.column..tile.column + tile.across.out() {
                             cells[row * width + column] += 1;

@@ -65,6 +65,11 @@ impl Program {
             Arithmetic::Bf16 => Tiling::with_tiles_up_to(BF16_TILES, height, width),
         }
         .map(Arc::new);
+        // A side of five cells has no smaller tiles, so such a board is not rounded.
+        let precision = match &tiling {
+            Some(tiling) if tiling.largest_tile() > BF16_TILES => Precision::Full,
+            _ => precision,
+        };
         let mut compiler = Compiler {
             board: network.input,
             tiling: tiling.clone(),
