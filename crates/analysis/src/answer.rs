@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     analyst::{Findings, MoveFindings, RootFindings, Values},
-    query::{Perspective, Query},
+    query::Query,
+    serve::Settings,
 };
 
 /// KataGo prints that many significant digits.
@@ -51,19 +52,21 @@ impl View {
 
 /// The answer for a turn, while its search runs or after.
 pub(crate) fn answer(
+    settings: &Settings,
     query: &Query,
     turn: usize,
-    default_perspective: Perspective,
     is_during_search: bool,
     findings: &Findings,
 ) -> Value {
-    let perspective = query.perspective.unwrap_or(default_perspective);
+    let perspective = query.perspective.unwrap_or(settings.perspective);
     let view = View {
         player: perspective.player(findings.to_move),
     };
     let moves = findings.moves.iter().enumerate();
+    let asked = query.pv_len.or(settings.pv_len);
+    let pv_most = 1 + asked.unwrap_or(DEFAULT_PV_LEN);
     let moves: Vec<Value> = moves
-        .map(|(order, mv)| move_info(query, view, order, mv, findings.to_move))
+        .map(|(order, mv)| move_info(query, view, order, mv, findings.to_move, pv_most))
         .collect();
     let mut answer = Map::from_iter([
         ("id".to_owned(), json!(query.id)),
@@ -137,9 +140,9 @@ fn move_info(
     order: usize,
     found: &MoveFindings,
     to_move: Color,
+    pv_most: usize,
 ) -> Value {
-    let longest = 1 + query.pv_len.unwrap_or(DEFAULT_PV_LEN);
-    let line = &found.pv[..found.pv.len().min(longest)];
+    let line = &found.pv[..found.pv.len().min(pv_most)];
     let Values {
         winrate,
         utility,

@@ -2,32 +2,49 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
-use go::{BoardSize, Color, Game, Move, Symmetry};
-use go_player::{
-    Judge, LoadedNetwork, Observer, Options, Player, RootMove, Snapshot, StopMode, View,
-};
+use go::{BoardSize, Symmetry};
+use go_player::{Judge, LoadedNetwork, Observer, Opinion, Options, Player, StopMode, View};
 use net::Gather;
 
 use crate::{
-    analyst::{Analyst, Findings, Model, MoveFindings, RootFindings, Values, Watch},
+    analyst::{Analyst, Findings, Model, Watch},
     query::{Include, Query},
+    report::Report,
 };
 
 /// A search without any limit would never answer.
 const DEFAULT_VISITS: u64 = 500;
-/// A network without a score has a utility of win minus loss.
-const UTILITY_PER_WINRATE: f64 = 2.0;
+
+/// What an analyst may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Positions searched at once.
+    pub positions: usize,
+    /// Threads that search, those of all positions together; positions that begin while others are searched
+    /// have at least one each.
+    pub threads: usize,
+    /// The most threads for one position.
+    pub threads_per_position: usize,
+    /// Bytes of opinions that are kept for each board size.
+    pub cache_bytes: usize,
+    /// Longest time of one search, unless a query says otherwise.
+    pub max_time: Option<Duration>,
+}
 
 /// Analyses positions of any board size that a network can play on.
 pub struct GoAnalyst {
     network: LoadedNetwork,
     options: Options,
-    cache_bytes: usize,
-    threads: usize,
+    limits: Limits,
+    /// Positions that are being searched.
+    running: AtomicUsize,
     tables: Mutex<HashMap<BoardSize, Table>>,
 }
 
@@ -39,19 +56,13 @@ struct Table {
 }
 
 impl GoAnalyst {
-    /// An analyst with this network. `options` hold for every search, but for what a query says; `threads` searches run
-    /// at once and `cache_bytes` of opinions are kept for each board size.
-    pub fn new(
-        network: LoadedNetwork,
-        options: Options,
-        threads: usize,
-        cache_bytes: usize,
-    ) -> GoAnalyst {
+    /// An analyst with this network. `options` hold for every search, but for what a query says.
+    pub fn new(network: LoadedNetwork, options: Options, limits: Limits) -> GoAnalyst {
         GoAnalyst {
             network,
             options,
-            cache_bytes,
-            threads,
+            limits,
+            running: AtomicUsize::new(0),
             tables: Mutex::default(),
         }
     }
@@ -69,9 +80,11 @@ impl GoAnalyst {
             )
         })?;
         // While one batch runs on every core, the leaves of all searches gather for the next.
-        let gather: Arc<dyn net::Evaluator> =
-            Arc::new(Gather::while_busy(network.evaluator.clone(), self.threads));
-        let judge = Judge::with_encoder(gather, network.encoder.clone(), self.cache_bytes);
+        let gather: Arc<dyn net::Evaluator> = Arc::new(Gather::while_busy(
+            network.evaluator.clone(),
+            self.limits.threads,
+        ));
+        let judge = Judge::with_encoder(gather, network.encoder.clone(), self.limits.cache_bytes);
         let table = Table {
             network,
             judge: Arc::new(judge),
@@ -80,19 +93,23 @@ impl GoAnalyst {
         Ok(table)
     }
 
-    fn options_for(&self, query: &Query) -> Options {
+    /// How to search for a query while `running` positions are searched, this one among them.
+    fn options_for(&self, query: &Query, running: usize) -> Options {
+        let share = self.limits.threads / running.max(1);
         let has_limit = query.max_playouts.is_some() || query.max_time.is_some();
         let visits = query.max_visits.or(self.options.visits);
         let mut options = Options {
             visits: visits.or((!has_limit).then_some(DEFAULT_VISITS)),
             playouts: query.max_playouts.or(self.options.playouts),
+            threads: share.clamp(1, self.limits.threads_per_position.max(1)),
             // An analysis spends what it was given.
             stop_mode: StopMode::Off,
             ..self.options.clone()
         };
-        if let Some(noise) = query.wide_root_noise {
-            options.wide_root_noise = noise;
-        }
+        let temperature = query.root_policy_temperature;
+        options.root_policy_temperature = temperature.unwrap_or(options.root_policy_temperature);
+        options.root_fpu_reduction = query.root_fpu_reduction.or(options.root_fpu_reduction);
+        options.wide_root_noise = query.wide_root_noise.unwrap_or(options.wide_root_noise);
         options
     }
 }
@@ -106,37 +123,48 @@ impl Analyst for GoAnalyst {
     ) -> Result<Findings, String> {
         let game = query.game_at(turn);
         let table = self.table(game.size())?;
-        let mut player = Player::sharing(table.network, table.judge, self.options_for(query))
+        let seat = Seat::take(&self.running);
+        let options = self.options_for(query, seat.running);
+        let mut player = Player::sharing(table.network, table.judge, options)
             .map_err(|error| error.to_string())?;
         player
             .set_game(game.clone())
             .map_err(|error| error.to_string())?;
         let start = Instant::now();
         let stop = watch.stop;
-        let limit = query.max_time;
-        let is_stopped = || {
-            stop.load(std::sync::atomic::Ordering::Relaxed)
-                || limit.is_some_and(|limit| start.elapsed() >= limit)
+        let limit = query.max_time.or(self.limits.max_time);
+        let is_stopped =
+            || stop.load(Ordering::Relaxed) || limit.is_some_and(|limit| start.elapsed() >= limit);
+        let restrictions = query.restrictions_at(turn);
+        let report = Report {
+            include: query.include,
+            symmetries: if restrictions.is_empty() {
+                player.pruned_symmetries()
+            } else {
+                Vec::new()
+            },
+            raw: opinion_without_search(&player, query.include),
+            game,
         };
         let mut reporter = Reporter {
-            query,
-            game: &game,
+            report: &report,
             watch,
+            every: query.report_every,
             next: query.report_every,
         };
         player
-            .analyze(&query.restrictions_at(turn), &is_stopped, &mut reporter)
+            .analyze(&restrictions, &is_stopped, &mut reporter)
             .map_err(|error| error.to_string())?;
-        Ok(findings(query.include, &game, &player.view()))
+        Ok(report.findings(&player.view()))
     }
 
     fn models(&self) -> Vec<Model> {
-        let name = self.network.name().into_owned();
+        let file = self.network.file.file_name().unwrap_or_default();
         vec![Model {
-            internal_name: name.clone(),
-            name,
+            internal_name: file.to_string_lossy().into_owned(),
+            name: self.network.name().into_owned(),
             max_batch: self.network.evaluator.preferred_batch(),
-            version: 0,
+            version: self.network.encoder.version().into(),
         }]
     }
 
@@ -148,215 +176,58 @@ impl Analyst for GoAnalyst {
     }
 }
 
+/// A position that is being searched.
+struct Seat<'a> {
+    taken: &'a AtomicUsize,
+    /// Positions that are being searched, this one among them.
+    running: usize,
+}
+
+impl Seat<'_> {
+    fn take(taken: &AtomicUsize) -> Seat<'_> {
+        Seat {
+            taken,
+            running: taken.fetch_add(1, Ordering::Relaxed) + 1,
+        }
+    }
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        self.taken.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// Sends what is known so far, as often as the query wants it.
 struct Reporter<'a, 'b> {
-    query: &'a Query,
-    game: &'a Game,
+    report: &'a Report,
     watch: &'a mut Watch<'b>,
+    every: Option<Duration>,
     /// When the next report is due, since the start.
     next: Option<Duration>,
 }
 
 impl Observer for Reporter<'_, '_> {
     fn tick(&mut self, view: &View<'_>) {
-        let (Some(next), Some(every)) = (self.next, self.query.report_every) else {
+        let (Some(next), Some(every)) = (self.next, self.every) else {
             return;
         };
         if view.elapsed < next {
             return;
         }
         self.next = Some(view.elapsed + every);
-        let found = findings(self.query.include, self.game, view);
+        let found = self.report.findings(view);
         if found.root.visits > 0 {
             self.watch.report(found);
         }
     }
 }
 
-/// What a search has found so far.
-fn findings(include: Include, game: &Game, view: &View<'_>) -> Findings {
-    let snapshot = view.snapshot();
-    let to_move = game.to_move();
-    let size = game.size();
-    let raw = view.raw();
-    let ownership = (include.ownership || include.ownership_spread)
-        .then(|| view.ownership(None))
-        .flatten();
-    let policy = include.policy.then_some(raw.as_ref()).flatten();
-    let policy = policy.map(|opinion| {
-        let legal = |mv: Move| game.is_legal(to_move, mv);
-        let mut chances = from_top(size, |index| {
-            let is_legal = legal(Move::Play(size.point(index)));
-            is_legal.then_some(opinion.policy[index])
-        });
-        chances.push(Some(opinion.policy[size.area()]));
-        chances
-    });
-    let moves = snapshot.moves.iter().filter(|mv| mv.visits > 0);
-    Findings {
-        to_move,
-        root: root_findings(game, view, &snapshot),
-        moves: moves
-            .map(|mv| move_findings(include, size, to_move, view, mv))
-            .collect(),
-        ownership: ownership
-            .as_ref()
-            .filter(|_| include.ownership)
-            .map(|owners| from_top(size, |index| owners.mean[index] as f32)),
-        ownership_spread: ownership
-            .as_ref()
-            .filter(|_| include.ownership_spread)
-            .map(|owners| from_top(size, |index| owners.deviation[index] as f32)),
-        policy,
+/// The network's own opinion where the tree does not keep it: a network that knows no scores, and a policy is wanted.
+fn opinion_without_search(player: &Player, include: Include) -> Option<Arc<Opinion>> {
+    if !include.policy || player.judge().knows_score() {
+        return None;
     }
-}
-
-fn root_findings(game: &Game, view: &View<'_>, snapshot: &Snapshot) -> RootFindings {
-    let raw = view.raw();
-    let score = raw.as_ref().and_then(|opinion| opinion.score);
-    let sign = sign(game.to_move());
-    let for_black = |winrate: f64| match game.to_move() {
-        Color::Black => winrate,
-        Color::White => 1.0 - winrate,
-    };
-    let raw_winrate = raw.as_ref().map_or(snapshot.evaluation, |opinion| {
-        for_black(f64::from(opinion.winrate))
-    });
-    let means = snapshot.weighed.map(|weighed| weighed.means);
-    let errors = score.and_then(|score| score.errors);
-    let [hash, symmetry_hash] = hashes(game);
-    RootFindings {
-        visits: snapshot.visits,
-        weight: snapshot
-            .weighed
-            .map_or(snapshot.visits as f64, |weighed| weighed.weight),
-        values: Values {
-            winrate: snapshot.value,
-            utility: snapshot
-                .weighed
-                .map_or((snapshot.value - 0.5) * UTILITY_PER_WINRATE, |weighed| {
-                    weighed.utility
-                }),
-            lead: means.map_or(0.0, |means| means.lead),
-            score: means.map_or(0.0, |means| means.score_mean),
-            score_spread: means.map_or(0.0, |means| means.spread()),
-            no_result: means.map_or(0.0, |means| means.no_result),
-        },
-        raw: Values {
-            winrate: raw_winrate,
-            utility: (raw_winrate - 0.5) * UTILITY_PER_WINRATE,
-            lead: score.map_or(0.0, |score| sign * f64::from(score.lead)),
-            score: score.map_or(0.0, |score| sign * f64::from(score.mean)),
-            score_spread: score.map_or(0.0, |score| f64::from(score.spread())),
-            no_result: raw
-                .as_ref()
-                .map_or(0.0, |opinion| f64::from(opinion.no_result)),
-        },
-        raw_winloss_error: errors.map_or(-1.0, |errors| f64::from(errors.win_loss)),
-        raw_score_error: errors.map_or(-1.0, |errors| f64::from(errors.score)),
-        raw_variance_time: score
-            .and_then(|score| score.variance_time)
-            .map_or(-1.0, f64::from),
-        hash,
-        symmetry_hash,
-    }
-}
-
-fn move_findings(
-    include: Include,
-    size: BoardSize,
-    to_move: Color,
-    view: &View<'_>,
-    found: &RootMove,
-) -> MoveFindings {
-    let sign = sign(to_move);
-    let winrate = found.winrate.unwrap_or(0.5);
-    let weighed = found.weighed;
-    let means = weighed.map(|weighed| weighed.means);
-    let utility = weighed.map_or((winrate - 0.5) * UTILITY_PER_WINRATE, |w| w.utility);
-    let ownership = (include.moves_ownership || include.moves_ownership_spread)
-        .then(|| view.ownership(Some(found.mv)))
-        .flatten();
-    let winrate_bound = found.lcb.map_or(winrate, |lcb| winrate - lcb);
-    MoveFindings {
-        mv: found.mv,
-        visits: found.visits.into(),
-        edge_visits: found.visits.into(),
-        weight: weighed.map_or(f64::from(found.visits), |weighed| weighed.weight),
-        values: Values {
-            winrate: match to_move {
-                Color::Black => winrate,
-                Color::White => 1.0 - winrate,
-            },
-            utility: sign * utility,
-            lead: means.map_or(0.0, |means| means.lead),
-            score: means.map_or(0.0, |means| means.score_mean),
-            score_spread: means.map_or(0.0, |means| means.spread()),
-            no_result: means.map_or(0.0, |means| means.no_result),
-        },
-        winrate_bound,
-        utility_bound: weighed.map_or(winrate_bound * UTILITY_PER_WINRATE, |weighed| {
-            weighed.utility - weighed.utility_lcb
-        }),
-        prior: found.prior,
-        play_value: weighed.map_or(f64::from(found.visits), |weighed| weighed.play_value),
-        symmetry_of: None,
-        pv: found
-            .pv
-            .iter()
-            .zip(found.pv_visits.iter().copied().chain(std::iter::repeat(0)))
-            .map(|(&mv, visits)| (mv, u64::from(visits)))
-            .collect(),
-        ownership: ownership
-            .as_ref()
-            .filter(|_| include.moves_ownership)
-            .map(|owners| from_top(size, |index| owners.mean[index] as f32)),
-        ownership_spread: ownership
-            .as_ref()
-            .filter(|_| include.moves_ownership_spread)
-            .map(|owners| from_top(size, |index| owners.deviation[index] as f32)),
-    }
-}
-
-fn sign(color: Color) -> f64 {
-    match color {
-        Color::Black => 1.0,
-        Color::White => -1.0,
-    }
-}
-
-/// Points row by row from the top, where ours count from the bottom.
-fn from_top<T>(size: BoardSize, mut at: impl FnMut(usize) -> T) -> Vec<T> {
-    let side = size.get();
-    let rows = (0..side).rev();
-    rows.flat_map(|row| row * side..(row + 1) * side)
-        .map(&mut at)
-        .collect()
-}
-
-/// A hash of the position with its side to move, and one that all its mirror images share.
-fn hashes(game: &Game) -> [u128; 2] {
-    const SIDE: u64 = 0x9E37_79B9_7F4A_7C15;
-    let size = game.size();
-    let wide = |stones: u64| {
-        let side = SIDE.wrapping_mul(1 + game.to_move().index() as u64);
-        let low = base::mix(stones ^ side);
-        u128::from(base::mix(low ^ size.get() as u64)) << 64 | u128::from(low)
-    };
-    let turned = Symmetry::ALL.map(|symmetry| {
-        // The stones in a fixed order of points, as the symmetry shows them.
-        let mut sum = 0u64;
-        for color in Color::BOTH {
-            for point in game.board().stone_set(color).iter() {
-                if let Move::Play(image) = symmetry.apply(size, Move::Play(point)) {
-                    let cell = 2 * size.index(image) as u64 + color.index() as u64;
-                    sum = sum.wrapping_add(base::mix(cell + 1));
-                }
-            }
-        }
-        wide(sum)
-    });
-    let own = turned[0];
-    let least = turned.into_iter().min().unwrap_or(own);
-    [own, least]
+    let opinion = player.raw_opinion(Symmetry::IDENTITY, None).ok()?;
+    Some(Arc::new(opinion))
 }

@@ -27,13 +27,14 @@ mod request;
 mod analyst;
 mod go_analyst;
 mod queue;
+mod report;
 mod serve;
 
 // A line out.
 mod answer;
 
 pub use analyst::{Analyst, Findings, Model, MoveFindings, RootFindings, Values, Watch};
-pub use go_analyst::GoAnalyst;
+pub use go_analyst::{GoAnalyst, Limits};
 pub use query::{Include, Perspective, Query};
 pub use request::{Refusal, Request, Warning, read_request};
 pub use serve::{Settings, serve};

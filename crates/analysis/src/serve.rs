@@ -26,6 +26,8 @@ pub struct Settings {
     pub threads: usize,
     /// Whose chances to report unless a query says otherwise.
     pub perspective: Perspective,
+    /// Longest principal variation after its first move, unless a query says otherwise.
+    pub pv_len: Option<usize>,
     /// Whether fields that mean nothing are named in a warning.
     pub warn_unused: bool,
     /// The version that `query_version` answers.
@@ -155,8 +157,7 @@ impl<W: Write + Send> Server<'_, W> {
     fn analyse(&self, job: &Job) {
         let Job { query, turn, stop } = job;
         let spell = |is_during_search, findings: &_| {
-            let perspective = self.settings.perspective;
-            answer(query, *turn, perspective, is_during_search, findings)
+            answer(self.settings, query, *turn, is_during_search, findings)
         };
         let mut watch = Watch {
             stop,

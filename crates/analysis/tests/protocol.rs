@@ -107,6 +107,7 @@ fn settings() -> Settings {
     Settings {
         threads: 1,
         perspective: Perspective::Black,
+        pv_len: None,
         warn_unused: true,
         version: "1.17.2".into(),
         git_hash: "abc".into(),

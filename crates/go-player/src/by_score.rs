@@ -62,6 +62,26 @@ pub(crate) fn draw(moves: &[RootMove], temperature: f64, rng: &mut SearchRng) ->
     0
 }
 
+/// Moves of a smaller share of the best one's prior are not drawn: a person would not play them either.
+const LEAST_PRIOR_SHARE: f64 = 0.01;
+
+/// Draws a move by its prior: what a network that imitates people says they would play.
+pub(crate) fn draw_by_prior(moves: &[RootMove], rng: &mut SearchRng) -> usize {
+    let most = moves.iter().map(|entry| entry.prior).fold(0.0, f64::max);
+    let weight = |entry: &RootMove| match entry.prior {
+        prior if prior >= LEAST_PRIOR_SHARE * most => prior,
+        _ => 0.0,
+    };
+    let mut left = rng.random::<f64>() * moves.iter().map(weight).sum::<f64>();
+    for (index, entry) in moves.iter().enumerate() {
+        left -= weight(entry);
+        if left < 0.0 {
+            return index;
+        }
+    }
+    0
+}
+
 /// Own turns in a row that must be hopeless before a player resigns.
 const HOPELESS_TURNS: u32 = 3;
 /// The winrate below which a turn is hopeless.

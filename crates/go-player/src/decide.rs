@@ -75,11 +75,17 @@ impl Player {
                 &mut self.rng,
             );
         }
-        if self.judge.knows_score() {
-            let temperature = self.options.temperature.at(move_number, self.game.size());
-            return by_score::draw(&snapshot.moves, temperature, &mut self.rng);
+        if !self.judge.knows_score() {
+            return 0;
         }
-        0
+        if self.judge.encoder().imitates_people() && self.options.level.is_some() {
+            return by_score::draw_by_prior(&snapshot.moves, &mut self.rng);
+        }
+        if let Some(level) = self.options.level {
+            return level.draw(&snapshot.moves, self.game.to_move(), &mut self.rng);
+        }
+        let temperature = self.options.temperature.at(move_number, self.game.size());
+        by_score::draw(&snapshot.moves, temperature, &mut self.rng)
     }
 
     /// Whether the game is to be given up: by Leela Zero's measure, or after several turns by KataGo's.

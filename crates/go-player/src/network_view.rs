@@ -1,5 +1,7 @@
 //! What a network is told beyond the stones, where its family has inputs for it.
 
+use crate::encoder::HumanProfile;
+
 /// Choices of the caller that change what a KataGo network sees or how its numbers are read. A Leela Zero network sees
 /// none of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,6 +20,8 @@ pub struct NetworkView {
     pub settled_scores: bool,
     /// By how many doublings of its playouts the side to move at the root is stronger, if that differs.
     pub playout_doublings: f32,
+    /// Whom a human-imitation network imitates; other networks do not see it.
+    pub profile: HumanProfile,
 }
 
 impl Default for NetworkView {
@@ -30,6 +34,7 @@ impl Default for NetworkView {
             history_before_root: true,
             settled_scores: false,
             playout_doublings: 0.0,
+            profile: HumanProfile::default(),
         }
     }
 }

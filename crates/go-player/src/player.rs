@@ -158,11 +158,16 @@ impl Player {
         Ok(())
     }
 
-    /// The settings with the trust that the network deserves; tests it if that is not known.
+    /// The settings with the trust that the network deserves; tests it if that is not known. A network that is told the
+    /// komi of the game needs no mode, and has none.
     fn trusting(
         &mut self,
         settings: &dynamic_komi::Settings,
     ) -> Result<dynamic_komi::Settings, dynamic_komi::Refusal> {
+        if self.judge.encoder().as_leela().is_none() {
+            settings.check().map_err(dynamic_komi::Refusal::from)?;
+            return Ok(settings.clone().with_mode(None));
+        }
         let (judge, threads) = (&self.judge, self.options.threads);
         let assessment = &mut self.controller.assessment;
         let trust = network_test::trust(settings, network_test::unfit(judge), || {

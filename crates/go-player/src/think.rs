@@ -19,6 +19,7 @@ use crate::{
     clock::{Centiseconds, expected_moves},
     dynamic_komi::{Purpose, TurnKomi},
     guard::Guarded,
+    options::Options,
     outlook::ScoreMeans,
     planes::BitPlanes,
     player::Player,
@@ -335,7 +336,17 @@ impl Player {
             Purpose::Analysis => self.options.wide_root_noise,
             Purpose::Move | Purpose::Pondering => 0.0,
         };
-        self.options.utility_settings(tree_bytes, noise)
+        // A network that imitates people makes their mistakes by itself.
+        let makes_mistakes = purpose == Purpose::Move && !self.judge.encoder().imitates_people();
+        let level = self.options.level.filter(|_| makes_mistakes);
+        let Some(level) = level else {
+            return self.options.utility_settings(tree_bytes, noise);
+        };
+        let options = Options {
+            root_policy_temperature: level.policy_temperature(),
+            ..self.options.clone()
+        };
+        options.utility_settings(tree_bytes, noise)
     }
 
     /// Root moves that are searched once for several.

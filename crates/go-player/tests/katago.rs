@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use go::{BoardSize, Color, Game, Komi, Symmetry};
 use go_player::{
     Assumptions, Decision, LoadedNetwork, NetworkView, Opinion, Options, Player, Position, Request,
-    StopMode,
+    StopMode, dynamic_komi,
 };
 use net::katago::{KataNetwork, RandomKind};
 use serde_json::Value;
@@ -53,6 +53,33 @@ fn every_kind_of_network_plays_on_boards_of_any_size_by_any_rules() {
         let owned = settled.count.territory.iter().chain(&settled.count.living);
         assert!(owned.map(go::PointSet::len).sum::<usize>() <= size.area());
     }
+}
+
+#[test]
+fn a_mode_of_dynamic_komi_leaves_the_real_komi() {
+    let said_with = |mode| {
+        let options = Options {
+            komi: dynamic_komi::Settings::for_mode(mode),
+            visits: Some(8),
+            stop_mode: StopMode::Off,
+            ..Options::default()
+        };
+        let mut player = Player::new(random(RandomKind::Plain), options).unwrap();
+        let mut game = Game::new(BoardSize::NINE, Komi::new(0.5).unwrap());
+        let stones: Vec<go::Point> = go::fixed_handicap(BoardSize::NINE, 4).unwrap();
+        game.place_handicap(&stones).unwrap();
+        player.set_game(game).unwrap();
+        assert_eq!(player.komi_settings().mode, None);
+        let thought = player
+            .generate(Color::White, &Request::default(), &mut ())
+            .unwrap();
+        let moves = thought.snapshot.moves.iter();
+        let visits: Vec<_> = moves.map(|mv| (mv.mv, mv.visits)).collect();
+        (visits, player.black_lead())
+    };
+    let usual = said_with(None);
+    assert_eq!(said_with(Some(dynamic_komi::Mode::Handicap)), usual);
+    assert_eq!(said_with(Some(dynamic_komi::Mode::NonSlack)), usual);
 }
 
 /// The position nine-35-white of the recorded ones, and the records of a file.

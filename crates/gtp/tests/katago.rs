@@ -15,6 +15,10 @@ use support::Buffer;
 struct WithScores(Arc<dyn Encoder>);
 
 impl Encoder for WithScores {
+    fn version(&self) -> u32 {
+        8
+    }
+
     fn family(&self) -> String {
         "scores for tests".to_owned()
     }

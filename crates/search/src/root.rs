@@ -89,10 +89,12 @@ impl<G: Game> Tree<G> {
                 view.excluded_visits += u64::from(self.arena[child].visits);
             }
         }
-        if let Rule::Utility(puct) = &settings.rule
-            && puct.wide_root_noise > 0.0
-        {
-            widen_priors(&mut view.priors, puct.wide_root_noise);
+        if let Rule::Utility(puct) = &settings.rule {
+            widen_priors(
+                &mut view.priors,
+                puct.wide_root_noise,
+                puct.root_policy_temperature,
+            );
         }
         if let Some(noise) = &settings.noise {
             let open: Vec<usize> = (0..node.edges.len())

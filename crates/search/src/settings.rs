@@ -44,6 +44,8 @@ pub struct UtilityPuct {
     pub weighing: Weighing,
     /// Makes the root look at more moves; for analysis.
     pub wide_root_noise: f64,
+    /// Flattens the root's priors above 1 and sharpens them below.
+    pub root_policy_temperature: f64,
     /// Width of the lower confidence bound in standard deviations.
     pub lcb_stdevs: f64,
     /// The share of the reference move's weight from which a bound counts.
@@ -63,6 +65,7 @@ impl Default for UtilityPuct {
             root_fpu_reduction: 0.1,
             weighing: Weighing::default(),
             wide_root_noise: 0.0,
+            root_policy_temperature: 1.0,
             lcb_stdevs: 5.0,
             lcb_min_weight_ratio: 0.15,
         }

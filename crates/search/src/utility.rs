@@ -219,11 +219,14 @@ fn raise_best_bound(
     values[best] = raised;
 }
 
-/// Priors made flatter, so that an analysis looks at more moves.
-pub(crate) fn widen_priors(priors: &mut [f64], noise: f64) {
+/// Priors made flatter, so that an analysis looks at more moves, and to the power of one over a temperature.
+pub(crate) fn widen_priors(priors: &mut [f64], noise: f64, temperature: f64) {
     /// How much the exponent of priors falls with the noise.
     const FLATTENING: f64 = 4.0;
-    let exponent = 1.0 / (FLATTENING * noise + 1.0);
+    let exponent = 1.0 / ((FLATTENING * noise + 1.0) * temperature);
+    if exponent == 1.0 {
+        return;
+    }
     for prior in priors.iter_mut() {
         *prior = prior.powf(exponent);
     }
@@ -421,9 +424,19 @@ mod tests {
     #[test]
     fn wide_noise_flattens_the_priors() {
         let mut priors = [0.9, 0.1];
-        widen_priors(&mut priors, 0.04);
+        widen_priors(&mut priors, 0.04, 1.0);
         let (large, small) = (0.9f64.powf(1.0 / 1.16), 0.1f64.powf(1.0 / 1.16));
         assert!((priors[0] - large / (large + small)).abs() < 1e-12);
         assert!((priors[0] + priors[1] - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_temperature_of_two_takes_the_root_of_priors() {
+        let mut priors = [0.64, 0.36];
+        widen_priors(&mut priors, 0.0, 2.0);
+        assert!((priors[0] - 0.8 / 1.4).abs() < 1e-12);
+        let mut untouched = [0.9, 0.1];
+        widen_priors(&mut untouched, 0.0, 1.0);
+        assert_eq!(untouched, [0.9, 0.1]);
     }
 }

@@ -31,11 +31,6 @@ pub enum Refusal {
          and its two colour planes say nothing like komi"
     )]
     BlackView,
-    /// The network has an input for komi and needs no help.
-    #[error(
-        "dynamic komi is for networks that know one komi only; this one is told the komi of the game, so set that instead"
-    )]
-    KnowsKomi,
     /// The network failed the test.
     #[error(
         "this network cannot be told another komi: its total scores are {:.3} for negative and {:.3} for \
@@ -120,10 +115,8 @@ pub fn assess(judge: &Judge, file: Option<&Path>, threads: usize) -> Assessment 
 
 /// Why a network cannot be told another komi whatever a test says, if there is a reason.
 pub fn unfit(judge: &Judge) -> Option<Refusal> {
-    match judge.encoder().as_leela() {
-        None => Some(Refusal::KnowsKomi),
-        Some(leela) => leela.values_for_black().then_some(Refusal::BlackView),
-    }
+    let leela = judge.encoder().as_leela()?;
+    leela.values_for_black().then_some(Refusal::BlackView)
 }
 
 /// Which evaluations count with these settings, or why there can be no dynamic komi. What the user says

@@ -82,8 +82,11 @@ impl LeelaEncoder {
 
 impl Encoder for LeelaEncoder {
     fn family(&self) -> String {
-        let version = if self.values_for_black { 2 } else { 1 };
-        format!("Leela Zero version {version}")
+        format!("Leela Zero version {}", self.version())
+    }
+
+    fn version(&self) -> u32 {
+        if self.values_for_black { 2 } else { 1 }
     }
 
     fn size(&self) -> BoardSize {

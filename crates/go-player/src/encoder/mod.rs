@@ -129,6 +129,14 @@ pub trait Encoder: Send + Sync {
     /// The family and version of the network, as people call it: `Leela Zero version 1`.
     fn family(&self) -> String;
 
+    /// The version of the file's format that the network came in.
+    fn version(&self) -> u32;
+
+    /// Whether the network imitates people of a rank, which [`NetworkView`](crate::NetworkView) names.
+    fn imitates_people(&self) -> bool {
+        false
+    }
+
     /// The only board size it encodes.
     fn size(&self) -> BoardSize;
 

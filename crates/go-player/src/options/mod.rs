@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::{
     by_score::Temperature, choice::ResignPolicy, clock::Centiseconds, dynamic_komi,
-    network_view::NetworkView, outlook::UtilityFactors,
+    network_view::NetworkView, outlook::UtilityFactors, rank::Level,
 };
 
 pub use row::{AtStart, OptionRow, OptionValue, WrongValue};
@@ -63,8 +63,15 @@ pub struct Options {
     pub utility: UtilityFactors,
     /// How much more an analysis looks at moves of small priors, with such a network.
     pub wide_root_noise: f64,
+    /// Flattens such a network's priors at the root above 1, and sharpens them below.
+    pub root_policy_temperature: f64,
+    /// How much worse than its parent such a network's search expects a move of the root to be that was never tried;
+    /// the usual amount if none.
+    pub root_fpu_reduction: Option<f64>,
     /// How much chance there is in the choice of a move, with such a network.
     pub temperature: Temperature,
+    /// How weakly to play with such a network; with all its strength if none.
+    pub level: Option<Level>,
     /// Whether such a network searches symmetric moves of the root only once.
     pub prunes_symmetric: bool,
     /// What such a network is told beyond the stones.
@@ -93,7 +100,10 @@ impl Default for Options {
             komi: dynamic_komi::Settings::for_mode(None),
             utility: UtilityFactors::default(),
             wide_root_noise: 0.04,
+            root_policy_temperature: 1.0,
+            root_fpu_reduction: None,
             temperature: Temperature::default(),
+            level: None,
             prunes_symmetric: true,
             view: NetworkView::default(),
         }
@@ -127,8 +137,9 @@ impl Options {
                 root_fpu_reduction: if self.noise {
                     0.0
                 } else {
-                    usual.root_fpu_reduction
+                    self.root_fpu_reduction.unwrap_or(usual.root_fpu_reduction)
                 },
+                root_policy_temperature: self.root_policy_temperature,
                 ..usual
             }),
             virtual_loss: 1,

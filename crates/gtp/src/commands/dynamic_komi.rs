@@ -14,6 +14,11 @@ use crate::{
 /// Tells the network 1202 komi in the current position: the table on stderr, the verdict in the answer.
 /// The board is seen through one symmetry, the first unless one is named, or the mean of all.
 pub fn test(engine: &mut Engine, request: &Request) -> io::Result<Answer> {
+    if engine.player.network().encoder.as_leela().is_none() {
+        return Ok(Answer::failure(
+            "this network is told the komi of the game: there is nothing to test",
+        ));
+    }
     let symmetries = match request.word(0).as_deref() {
         None => vec![Symmetry::IDENTITY],
         Some("average" | "avg") => Symmetry::ALL.to_vec(),

@@ -3,7 +3,7 @@
 use std::io;
 
 use go::Color;
-use go_player::{Options, clock::TimeControl};
+use go_player::{HumanProfile, Options, clock::TimeControl};
 use serde_json::{Map, Value, json};
 
 use super::SYNTAX;
@@ -92,6 +92,28 @@ static PARAMS: &[Param] = &[
                 engine.player.set_time(engine.no_clock);
             }
             Ok(())
+        },
+    },
+    Param {
+        name: "humanSLProfile",
+        get: |engine| {
+            let options = engine.player.options();
+            let is_human = engine.player.network().encoder.imitates_people();
+            is_human
+                .then(|| options.view.profile.to_string())
+                .unwrap_or_default()
+        },
+        set: |engine, text| {
+            if !engine.player.network().encoder.imitates_people() {
+                return Err(
+                    "this network does not imitate people: take a human-imitation network"
+                        .to_owned(),
+                );
+            }
+            let profile = text
+                .parse::<HumanProfile>()
+                .map_err(|error| error.to_string())?;
+            change(engine, |options| options.view.profile = profile)
         },
     },
     Param {

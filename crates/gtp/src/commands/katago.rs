@@ -133,7 +133,7 @@ pub fn get_models(engine: &mut Engine, _: &Request) -> io::Result<Answer> {
         "name": network.name(),
         "usesHumanSLProfile": false,
         "usingFP16": "false",
-        "version": network.encoder.family(),
+        "version": network.encoder.version(),
     }]);
     Ok(Answer::ok(models.to_string()))
 }

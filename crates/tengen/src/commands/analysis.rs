@@ -4,9 +4,10 @@ use std::{
     io::{self, BufReader},
     path::PathBuf,
     process::ExitCode,
+    time::Duration,
 };
 
-use analysis::{GoAnalyst, Perspective, Settings, serve};
+use analysis::{GoAnalyst, Limits, Perspective, Settings};
 use anyhow::Context;
 use go_player::{LoadedNetwork, Options};
 
@@ -52,31 +53,88 @@ fn perspective(text: &str) -> Result<Perspective, String> {
     Perspective::read(text).ok_or_else(|| "expected black, white or sidetomove".to_owned())
 }
 
+/// How to answer queries, whatever name the program was called by.
+pub struct Setup {
+    /// The network's file; the one that is found if none.
+    pub weights: Option<PathBuf>,
+    /// Positions searched at once; one for each processor if none.
+    pub threads: Option<usize>,
+    /// The most threads that search one position.
+    pub threads_per_position: usize,
+    /// How to search unless a query says otherwise.
+    pub options: Options,
+    /// Longest time of one search, unless a query says otherwise.
+    pub max_time: Option<Duration>,
+    /// Longest principal variation, unless a query says otherwise.
+    pub pv_len: Option<usize>,
+    pub perspective: Perspective,
+    pub warn_unused: bool,
+    /// What `query_version` answers.
+    pub version: String,
+}
+
+impl Default for Setup {
+    fn default() -> Setup {
+        Setup {
+            weights: None,
+            threads: None,
+            threads_per_position: terminal::processors(),
+            options: Options {
+                ponder: false,
+                ..Options::default()
+            },
+            max_time: None,
+            pv_len: None,
+            perspective: Perspective::default(),
+            warn_unused: true,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}
+
 /// Answers queries until the input ends.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let network = LoadedNetwork::find(args.weights.as_deref())?;
-    let threads = match args.threads {
-        0 => terminal::processors(),
-        threads => threads,
-    };
-    let options = Options {
-        visits: args.visits,
-        ponder: false,
-        ..Options::default()
-    };
-    let analyst = GoAnalyst::new(network, options, threads, CACHE_BYTES);
-    let settings = Settings {
-        threads,
+    let usual = Setup::default();
+    serve(Setup {
+        weights: args.weights,
+        threads: Some(args.threads).filter(|&threads| threads > 0),
+        options: Options {
+            visits: args.visits,
+            ..usual.options
+        },
         perspective: args.report_as,
         warn_unused: !args.no_warnings,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..usual
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Loads the network and answers queries from standard input until they end.
+pub fn serve(setup: Setup) -> anyhow::Result<()> {
+    let network = LoadedNetwork::find(setup.weights.as_deref())?;
+    let threads = setup.threads.unwrap_or_else(terminal::processors);
+    let limits = Limits {
+        positions: threads,
+        threads: terminal::processors(),
+        threads_per_position: setup.threads_per_position,
+        cache_bytes: CACHE_BYTES,
+        max_time: setup.max_time,
+    };
+    let name = network.name().into_owned();
+    let analyst = GoAnalyst::new(network, setup.options, limits);
+    let settings = Settings {
+        threads,
+        perspective: setup.perspective,
+        pv_len: setup.pv_len,
+        warn_unused: setup.warn_unused,
+        version: setup.version,
         git_hash: option_env!("TENGEN_COMMIT").unwrap_or("unknown").to_owned(),
     };
+    // Clients show this as a log; there is nothing else to wait for.
+    eprintln!("{name}: ready for queries, {threads} at once");
     let input = BufReader::new(io::stdin());
-    match serve(&analyst, &settings, input, io::stdout()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        served => served
-            .context("cannot write the answers")
-            .map(|()| ExitCode::SUCCESS),
+    match analysis::serve(&analyst, &settings, input, io::stdout()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        served => served.context("cannot write the answers"),
     }
 }

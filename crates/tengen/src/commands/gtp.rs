@@ -15,7 +15,7 @@ use anyhow::{Context, Result};
 use clap::{Args as ClapArgs, Parser, ValueEnum};
 use go::Color;
 use go_player::{
-    LoadedNetwork, NetworkError, Options, Player, Request, StopMode, clock::TimeControl,
+    LoadedNetwork, NetworkError, Options, Player, Rank, Request, StopMode, clock::TimeControl,
     dynamic_komi::verdicts,
 };
 use gtp::{Engine, Input, Outputs, Personality, komi_report, report};
@@ -69,6 +69,10 @@ struct EngineArgs {
     /// Enable GTP mode; without it, `leelaz` shows a board and a prompt.
     #[arg(short, long)]
     gtp: bool,
+    /// Play at a level from 15k to 9d, with a KataGo network: short searches, and points given away on purpose.
+    /// A human-imitation network plays as people of that rank do.
+    #[arg(long, value_name = "RANK")]
+    rank: Option<Rank>,
     /// File with network weights.
     #[arg(short, long, value_name = "FILE")]
     weights: Option<PathBuf>,
@@ -232,11 +236,19 @@ fn serve(args: EngineArgs, personality: Personality, setup: &KataSetup) -> Resul
         Personality::LeelaZero => LoadedNetwork::find_file(weights)?,
         Personality::Tengen | Personality::KataGo => LoadedNetwork::find(weights)?,
     };
+    let options = match args.rank {
+        Some(rank) => at_rank(rank, options, &network)?,
+        None => options,
+    };
     let (network, batch) = joined(network, &options);
     let options = Options { batch, ..options };
     outputs.remark(&network_line(&network));
-    let tests_network = options.komi.mode.is_some() && options.komi.test_network;
-    if tests_network {
+    let has_mode = options.komi.mode.is_some();
+    if has_mode && network.encoder.as_leela().is_none() {
+        outputs.remark(
+            "This network is told the komi of the game and plays for points: komi stays as it is.\n",
+        );
+    } else if has_mode && options.komi.test_network {
         outputs.remark("Testing what the network makes of other komi...\n");
     }
     let player = Player::new(network, options)?;
@@ -285,6 +297,35 @@ fn serve(args: EngineArgs, personality: Personality, setup: &KataSetup) -> Resul
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result.context("cannot write answers"),
     }
+}
+
+/// The options of a player of this rank; a limit on visits that was given stays.
+fn at_rank(rank: Rank, options: Options, network: &LoadedNetwork) -> Result<Options> {
+    if network.encoder.as_leela().is_some() {
+        bail!(
+            "--rank needs a network that knows scores, such as KataGo's: {} does not",
+            network.name()
+        );
+    }
+    let level = rank.level();
+    let has_limit = options.visits.is_some() || options.playouts.is_some();
+    let mut view = options.view;
+    if network.encoder.imitates_people() {
+        view.profile = rank.profile().parse()?;
+    }
+    Ok(Options {
+        visits: if has_limit {
+            options.visits
+        } else {
+            Some(level.visits)
+        },
+        level: Some(level),
+        ponder: false,
+        // Visits that are left over would make a short search shorter.
+        stop_mode: StopMode::Off,
+        view,
+        ..options
+    })
 }
 
 /// The network as several threads ask for it, and the positions that a thread gathers. Where a network wants more

@@ -59,7 +59,6 @@ pub struct KataEncoder {
     traits: KataTraits,
     outputs: OutputRanges,
     orientations: [Orientation; Symmetry::COUNT],
-    profile: HumanProfile,
     /// Ladders of boards seen before: those one and two moves back are read once, when they were leaves themselves.
     ladders: Cache<u64, LadderMarks>,
 }
@@ -86,14 +85,8 @@ impl KataEncoder {
             traits,
             outputs: OutputRanges::new(shape, size)?,
             orientations: Orientation::all(size),
-            profile: HumanProfile::default(),
             ladders: Cache::new(LADDER_BYTES),
         })
-    }
-
-    /// Whom a human-imitation network imitates; other networks do not see it.
-    pub fn set_profile(&mut self, profile: HumanProfile) {
-        self.profile = profile;
     }
 
     /// The ladders of a board, read once.
@@ -137,6 +130,14 @@ impl Encoder for KataEncoder {
         format!("KataGo version {}", self.traits.version)
     }
 
+    fn version(&self) -> u32 {
+        self.traits.version
+    }
+
+    fn imitates_people(&self) -> bool {
+        self.traits.has_metadata
+    }
+
     fn size(&self) -> BoardSize {
         self.size
     }
@@ -146,8 +147,9 @@ impl Encoder for KataEncoder {
         let half = |salt: u64| {
             let mut hasher = DefaultHasher::new();
             (salt, self.size, position.to_move()).hash(&mut hasher);
-            (self.optimism(position).to_bits(), self.profile.key()).hash(&mut hasher);
-            position.assumptions().view.passing_hacks.hash(&mut hasher);
+            let view = &position.assumptions().view;
+            (self.optimism(position).to_bits(), view.profile.key()).hash(&mut hasher);
+            view.passing_hacks.hash(&mut hasher);
             for board in shown.boards(position) {
                 board_key(board).hash(&mut hasher);
             }
@@ -172,7 +174,8 @@ impl Encoder for KataEncoder {
         let rest = &mut row[PLANES * area..];
         rest[..GLOBALS].copy_from_slice(&features.globals);
         if self.traits.has_metadata {
-            self.profile.write(area, &mut rest[GLOBALS..]);
+            let profile = &position.assumptions().view.profile;
+            profile.write(area, &mut rest[GLOBALS..]);
         }
     }
 

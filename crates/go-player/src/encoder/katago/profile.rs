@@ -1,6 +1,6 @@
 //! Whom a human-imitation network is to imitate: ranks, time control and date, as 192 numbers.
 
-use std::{f64::consts::TAU, str::FromStr};
+use std::{f64::consts::TAU, fmt, str::FromStr};
 
 use thiserror::Error;
 
@@ -92,6 +92,20 @@ impl FromStr for HumanProfile {
             })
         };
         parse().ok_or_else(|| ProfileError(text.to_owned()))
+    }
+}
+
+impl fmt::Display for HumanProfile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let era = if self.before_alphazero {
+            "preaz"
+        } else {
+            "rank"
+        };
+        match self.inverse_rank.checked_sub(STRONGEST_DAN) {
+            Some(kyu @ 1..) => write!(f, "{era}_{kyu}k"),
+            _ => write!(f, "{era}_{}d", STRONGEST_DAN + 1 - self.inverse_rank),
+        }
     }
 }
 

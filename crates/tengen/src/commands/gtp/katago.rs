@@ -1,13 +1,16 @@
 //! The engine under the name `katago`: that program's options and configuration files.
 
-use std::{fs, path::Path, process::ExitCode};
+use std::{fs, path::Path, process::ExitCode, time::Duration};
 
+use ::analysis::Perspective;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use go::Rules;
+use go_player::Options;
 use gtp::{Engine, Personality};
 
 use super::EngineArgs;
+use crate::commands::analysis;
 
 /// What a configuration of KataGo says beyond our own options.
 #[derive(Default)]
@@ -41,14 +44,16 @@ struct Katago {
 const USAGE: &str = "\
 Tengen, called as katago. What is understood:
   katago gtp -model FILE [-config FILE] [-override-config KEY=VALUE,...]
+  katago analysis -model FILE [-config FILE] [-override-config KEY=VALUE,...]
   katago version
 ";
 
-/// Runs as `katago`: `gtp`, and what else that program's clients call.
+/// Runs as `katago`: `gtp`, `analysis`, and what else that program's clients call.
 pub fn run_as_katago() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let result = match words.first().map(String::as_str) {
         Some("gtp") => gtp(&words[1..]),
+        Some("analysis") => json_engine(&words[1..]),
         Some("version") => {
             super::print_text(&format!("KataGo v{}\n", Personality::KataGo.release()));
             Ok(())
@@ -66,29 +71,91 @@ pub fn run_as_katago() -> ExitCode {
     }
 }
 
-fn gtp(words: &[String]) -> Result<()> {
-    let mut model = None;
-    let mut entries = Vec::new();
-    let mut overrides = Vec::new();
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let mut value = || {
-            words
-                .next()
-                .with_context(|| format!("{word} needs a value"))
-        };
-        match word.trim_start_matches('-') {
-            "model" => model = Some(value()?.clone()),
-            "config" => entries.extend(read_config(Path::new(value()?))?),
-            "override-config" => overrides.extend(value()?.split(',').map(entry)),
-            "human-model" => bail!("-human-model: one network plays here; give it as -model"),
-            _ => bail!("{word} is not known to katago gtp\n{USAGE}"),
+/// What the command line of that program says.
+#[derive(Default)]
+struct Called {
+    model: Option<String>,
+    /// The configuration, and after it what overrides it.
+    entries: Vec<(String, String)>,
+}
+
+impl Called {
+    fn read(command: &str, words: &[String]) -> Result<Called> {
+        let mut called = Called::default();
+        let mut overrides = Vec::new();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let mut value = || {
+                words
+                    .next()
+                    .with_context(|| format!("{word} needs a value"))
+            };
+            match word.trim_start_matches('-') {
+                "model" => called.model = Some(value()?.clone()),
+                "config" => called.entries.extend(read_config(Path::new(value()?))?),
+                "override-config" => overrides.extend(value()?.split(',').map(entry)),
+                // Clients pass it; nothing is written at the end that could be left out.
+                "quit-without-waiting" => {}
+                "human-model" => bail!("-human-model: one network plays here; give it as -model"),
+                _ => bail!("{word} is not known to katago {command}\n{USAGE}"),
+            }
         }
+        let overrides = overrides.into_iter().collect::<Result<Vec<_>>>()?;
+        called.entries.extend(overrides);
+        Ok(called)
     }
-    entries.extend(overrides.into_iter().collect::<Result<Vec<_>>>()?);
-    let (arguments, setup) = translate(&entries, model)?;
+}
+
+fn gtp(words: &[String]) -> Result<()> {
+    let called = Called::read("gtp", words)?;
+    let (arguments, setup) = translate(&called.entries, called.model)?;
     let katago = Katago::try_parse_from(arguments)?;
     super::serve(katago.engine, Personality::KataGo, &setup)
+}
+
+fn json_engine(words: &[String]) -> Result<()> {
+    let called = Called::read("analysis", words)?;
+    analysis::serve(analysis_setup(&called)?)
+}
+
+/// How to answer queries, from a configuration. Keys that mean nothing here are passed over.
+fn analysis_setup(called: &Called) -> Result<analysis::Setup> {
+    let mut setup = analysis::Setup {
+        weights: called.model.as_ref().map(Into::into),
+        version: Personality::KataGo.release().to_owned(),
+        ..analysis::Setup::default()
+    };
+    for (key, value) in &called.entries {
+        let wrong = || format!("{key} = {value}");
+        let count = || -> Result<u64> {
+            let number: f64 = value.parse().with_context(wrong)?;
+            Ok(number.max(1.0) as u64)
+        };
+        let threads = || count().map(|count| (count as usize).min(Options::MOST_THREADS));
+        match key.as_str() {
+            "numAnalysisThreads" => setup.threads = Some(threads()?),
+            "numSearchThreadsPerAnalysisThread" | "numSearchThreads" => {
+                setup.threads_per_position = threads()?;
+            }
+            "maxVisits" => setup.options.visits = Some(count()?),
+            "maxPlayouts" => setup.options.playouts = Some(count()?),
+            "maxTime" => {
+                let seconds: f64 = value.parse().with_context(wrong)?;
+                setup.max_time = Duration::try_from_secs_f64(seconds).ok();
+            }
+            "analysisPVLen" => setup.pv_len = Some(count()? as usize),
+            "wideRootNoise" | "analysisWideRootNoise" => {
+                setup.options.wide_root_noise = value.parse().with_context(wrong)?;
+            }
+            "reportAnalysisWinratesAs" => {
+                setup.perspective = Perspective::read(value)
+                    .with_context(|| format!("{}: expected BLACK, WHITE or SIDETOMOVE", wrong()))?;
+            }
+            "warnUnusedFields" => setup.warn_unused = value != "false",
+            _ => {}
+        }
+    }
+    Ok(setup)
 }
 
 /// Lines of `key = value`; a `#` starts a comment.
@@ -136,6 +203,7 @@ fn translate(
             | "numSearchThreads"
             | "analysisWideRootNoise"
             | "playoutDoublingAdvantage"
+            | "humanSLProfile"
             | "reportAnalysisWinratesAs" => setup.params.push((key.clone(), value.clone())),
             _ => {}
         }
@@ -179,5 +247,22 @@ mod tests {
         assert_eq!(setup.params, [("maxTime".to_owned(), "8".to_owned())]);
         assert!(Katago::try_parse_from(arguments).is_ok());
         assert!(entry("maxVisits").is_err());
+    }
+
+    #[test]
+    fn a_configuration_of_the_json_engine_becomes_a_setup() {
+        let words = "-model net.bin.gz -override-config \
+             homeDataDir=/tmp/x,numAnalysisThreads=12,maxVisits=1e3,reportAnalysisWinratesAs=SIDETOMOVE";
+        let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+        let setup = analysis_setup(&Called::read("analysis", &words).unwrap()).unwrap();
+        assert_eq!(setup.weights, Some("net.bin.gz".into()));
+        assert_eq!(
+            (setup.threads, setup.options.visits),
+            (Some(12), Some(1000))
+        );
+        assert_eq!(setup.perspective, Perspective::SideToMove);
+        let mistaken = ["-override-config", "maxVisits=many"].map(str::to_owned);
+        assert!(analysis_setup(&Called::read("analysis", &mistaken).unwrap()).is_err());
+        assert!(Called::read("analysis", &["-dance".to_owned()]).is_err());
     }
 }

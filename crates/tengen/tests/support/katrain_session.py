@@ -1,0 +1,122 @@
+"""A game of KaTrain's without its window: the engine class of the package asks about every position."""
+import sys
+import types
+
+# The only parts of the window toolkit that the engine's modules name.
+for name in ("kivy", "kivy.utils", "kivy._event"):
+    sys.modules[name] = types.ModuleType(name)
+sys.modules["kivy.utils"].platform = "linux"
+sys.modules["kivy._event"].Observable = type("Observable", (), {"__init__": lambda self, *_, **__: None})
+
+from pysgf import Move  # noqa: E402
+from katrain.core.constants import OUTPUT_ERROR  # noqa: E402
+from katrain.core.engine import KataGoEngine  # noqa: E402
+from katrain.core.game_node import GameNode  # noqa: E402
+
+PROGRAM, MODEL, CONFIG = sys.argv[1:4]
+SIZE = 9
+VISITS = 20
+
+
+class Katrain:
+    """Where the engine logs to and where it would open a window."""
+
+    def __init__(self):
+        self.errors = []
+
+    def log(self, message, level=0):
+        if level == OUTPUT_ERROR:
+            self.errors.append(message)
+
+    def __call__(self, *what):
+        self.errors.append(what)
+
+
+katrain = Katrain()
+settings = {
+    "katago": PROGRAM,
+    "model": MODEL,
+    "config": CONFIG,
+    "max_visits": VISITS,
+    "fast_visits": 5,
+    "max_time": 8.0,
+    "wide_root_noise": 0.04,
+    "_enable_ownership": True,
+    "allow_recovery": False,
+}
+engine = KataGoEngine(katrain, settings)
+assert engine.check_alive(), katrain.errors
+
+root = GameNode(properties={"SZ": [str(SIZE)], "KM": ["6.5"], "RU": ["Japanese"]})
+root.analyze(engine)
+node, nodes = root, [root]
+for turn in range(12):
+    engine.wait_to_finish()
+    while not node.analysis_complete:
+        engine.wait_to_finish()
+    best = node.candidate_moves[0]["move"]
+    node = node.play(Move.from_gtp(best, player=node.next_player))
+    nodes.append(node)
+    node.analyze(engine, report_every=0.001 if turn % 3 == 0 else None)
+engine.wait_to_finish()
+while not node.analysis_complete:
+    engine.wait_to_finish()
+
+for node in nodes:
+    assert node.root_visits >= VISITS, node.root_visits
+    assert 0 <= node.winrate <= 1 and node.score is not None
+    assert len(node.ownership) == SIZE * SIZE and all(-1 <= owner <= 1 for owner in node.ownership)
+    assert len(node.policy) == SIZE * SIZE + 1
+    assert abs(sum(chance for chance in node.policy if chance >= 0) - 1) < 1e-3
+    assert node.policy_ranking[0][0] >= node.policy_ranking[1][0]
+    for move in node.candidate_moves:
+        for field in ("move", "visits", "order", "scoreLead", "winrate", "pv", "pointsLost", "winrateLost"):
+            assert field in move, (field, move)
+        # Moves that came from a later position's root have what KaTrain takes from there.
+        if move["order"] < 100:
+            assert "prior" in move and "utility" in move, move
+            assert len(move["ownership"]) == SIZE * SIZE
+    assert node.comment(sgf=True) is not None
+assert nodes[3].points_lost is not None
+
+# Other ways of asking: alternatives, a region, one move looked at closely, another side of the rules.
+first = nodes[1]
+before = len(first.analysis["moves"])
+first.analyze(engine, find_alternatives=True)
+first.analyze(engine, region_of_interest=[0, 4, 0, 4])
+first.analyze(engine, refine_move=Move.from_gtp("E5" if first.move.gtp() != "E5" else "C3", player=first.next_player))
+engine.wait_to_finish()
+assert len(first.analysis["moves"]) > before
+for rules in ("chinese", "korean", "aga", "tromp-taylor", "new zealand", "stone_scoring", '{"scoring":"TERRITORY"}'):
+    other = GameNode(properties={"SZ": ["7"], "KM": ["0.5"], "RU": [rules], "AB": ["cc", "ee"], "PL": ["W"]})
+    other.analyze(engine)
+    engine.wait_to_finish()
+    assert other.analysis_complete, rules
+
+# Pondering runs until it is stopped.
+nodes[2].clear_analysis()
+nodes[2].analyze(engine, ponder=True)
+import time  # noqa: E402
+
+for _ in range(200):
+    time.sleep(0.05)
+    if nodes[2].root_visits > 5 * VISITS:
+        break
+assert nodes[2].root_visits > 5 * VISITS, nodes[2].root_visits
+engine.stop_pondering()
+engine.wait_to_finish()
+
+# An illegal move is an error with its words.
+wrong = []
+bad = GameNode(properties={"SZ": ["9"]})
+bad = bad.play(Move.from_gtp("E5", player="B"))
+clash = GameNode(parent=bad, move=Move.from_gtp("E5", player="W"))
+engine.request_analysis(clash, callback=lambda *_: None, error_callback=wrong.append)
+engine.wait_to_finish()
+assert wrong and "Illegal move" in str(wrong[0]), wrong
+katrain.errors = [error for error in katrain.errors if "Illegal move" not in str(error)]
+
+assert engine.check_alive()
+engine.shutdown(finish=True)
+assert not katrain.errors, katrain.errors
+print("all well")
