@@ -7,6 +7,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
+use net::katago::{FloatStyle, KataNetwork, RandomKind};
 use net::leela::{LeelaNetwork, LeelaShape, LeelaVersion, TextStyle};
 
 const CLIENT: &str = "@sabaki/gtp@3.0.0";
@@ -26,18 +27,26 @@ fn sabakis_client_plays_and_analyses() {
         final_newline: true,
     };
     fs::write(&weights, network.to_exact_text(style)).unwrap();
-    let script = folder.join("session.js");
-    fs::write(&script, SESSION).unwrap();
-    let output = run(Command::new("node")
-        .current_dir(&folder)
-        .arg(&script)
-        .arg(env!("CARGO_BIN_EXE_tengen"))
-        .arg(&weights))
-    .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{said}\n{complaints}");
-    assert!(said.trim().ends_with("all well"), "{said}\n{complaints}");
+    let katago = folder.join("random-katago.bin");
+    let network = KataNetwork::random(RandomKind::Plain, 1, 8, 3);
+    fs::write(&katago, network.to_bytes(FloatStyle::Binary)).unwrap();
+    for (name, session, weights) in [
+        ("session.js", SESSION, weights),
+        ("katago.js", KATAGO_SESSION, katago),
+    ] {
+        let script = folder.join(name);
+        fs::write(&script, session).unwrap();
+        let output = run(Command::new("node")
+            .current_dir(&folder)
+            .arg(&script)
+            .arg(env!("CARGO_BIN_EXE_tengen"))
+            .arg(&weights))
+        .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}\n{complaints}");
+        assert!(said.trim().ends_with("all well"), "{said}\n{complaints}");
+    }
 }
 
 /// Installs the client unless it is there from an earlier run.
@@ -121,6 +130,59 @@ async function main() {
   assert(vertex.test(played), played)
   assert((await ask('last_move')).endsWith(played))
   assert(!(await generated).error)
+  await engine.stop()
+  console.log('all well')
+}
+
+main().catch(error => { console.error(error); process.exit(1) })
+"#;
+
+/// A network of KataGo's under its name: the client reads scores.
+const KATAGO_SESSION: &str = r#"
+const assert = require('assert')
+const {Controller} = require('@sabaki/gtp')
+
+const [program, weights] = process.argv.slice(2)
+
+async function main() {
+  const engine = new Controller(program, ['gtp', '-w', weights, '--as', 'katago', '--visits', '30', '-t', '1', '-q', '--noponder'])
+  engine.start()
+  const ask = async (name, ...args) => {
+    const response = await engine.sendCommand({name, args})
+    assert(!response.error, `${name}: ${response.content}`)
+    return response.content
+  }
+  assert.strictEqual(await ask('name'), 'KataGo')
+  const commands = (await ask('list_commands')).split('\n')
+  // Sabaki takes the first of these that is there.
+  const analyze = ['analyze', 'kata-analyze', 'lz-analyze'].find(name => commands.includes(name))
+  assert.strictEqual(analyze, 'kata-analyze')
+  await ask('boardsize', '9')
+  await ask('komi', '6.5')
+  await ask('play', 'B', 'E5')
+
+  for (const args of [['W', '5'], ['W', '5', 'ownership', 'true', 'rootInfo', 'true']]) {
+    const lines = []
+    const analysis = engine.sendCommand({name: analyze, args}, ({line}) => lines.push(line))
+    while (!lines.some(line => line.startsWith('info ')))
+      await new Promise(resolve => setTimeout(resolve, 20))
+    assert.strictEqual(await ask('protocol_version'), '2')
+    assert(!(await analysis).error)
+    const line = lines.find(line => line.startsWith('info '))
+    const [moves, owners] = line.split(' ownership ')
+    assert.strictEqual(owners === undefined, args.length === 2)
+    if (owners !== undefined) assert.strictEqual(owners.trim().split(/\s+/).length, 81)
+    for (const info of moves.split(' rootInfo ')[0].split(/ (?=info move)/)) {
+      const [values, pv] = info.trim().split(' pv ')
+      const words = values.split(' ').slice(1)
+      const value = Object.fromEntries(words.flatMap((word, i) => i % 2 ? [] : [[word, words[i + 1]]]))
+      for (const name of ['winrate', 'scoreLead', 'scoreMean', 'scoreStdev', 'prior', 'lcb', 'utility', 'weight'])
+        assert(Number.isFinite(Number(value[name])), `${name}: ${info}`)
+      assert(value.winrate >= 0 && value.winrate <= 1, info)
+      assert(pv.startsWith(value.move), info)
+    }
+  }
+  assert.match(await ask('genmove', 'W'), /^([A-HJ][1-9]|pass|resign)$/)
   await engine.stop()
   console.log('all well')
 }

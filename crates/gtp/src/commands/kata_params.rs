@@ -95,6 +95,22 @@ static PARAMS: &[Param] = &[
         },
     },
     Param {
+        name: "staticScoreUtilityFactor",
+        get: |engine| six_digits(engine.player.options().utility.static_score),
+        set: |engine, text| {
+            let factor = within(text, 0.0..=1.0)?;
+            change(engine, |options| options.utility.static_score = factor)
+        },
+    },
+    Param {
+        name: "dynamicScoreUtilityFactor",
+        get: |engine| six_digits(engine.player.options().utility.dynamic_score),
+        set: |engine, text| {
+            let factor = within(text, 0.0..=1.0)?;
+            change(engine, |options| options.utility.dynamic_score = factor)
+        },
+    },
+    Param {
         name: "humanSLProfile",
         get: |engine| {
             let options = engine.player.options();

@@ -204,6 +204,8 @@ fn translate(
             | "analysisWideRootNoise"
             | "playoutDoublingAdvantage"
             | "humanSLProfile"
+            | "staticScoreUtilityFactor"
+            | "dynamicScoreUtilityFactor"
             | "reportAnalysisWinratesAs" => setup.params.push((key.clone(), value.clone())),
             _ => {}
         }
