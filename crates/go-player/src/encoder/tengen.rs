@@ -179,6 +179,10 @@ impl Encoder for TengenEncoder {
         "Tengen version 1".into()
     }
 
+    fn version(&self) -> u32 {
+        1
+    }
+
     fn size(&self) -> BoardSize {
         self.size
     }
