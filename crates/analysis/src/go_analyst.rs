@@ -108,6 +108,7 @@ impl GoAnalyst {
         };
         let temperature = query.root_policy_temperature;
         options.root_policy_temperature = temperature.unwrap_or(options.root_policy_temperature);
+        options.view.history_before_root = query.shows_history;
         options.root_fpu_reduction = query.root_fpu_reduction.or(options.root_fpu_reduction);
         options.wide_root_noise = query.wide_root_noise.unwrap_or(options.wide_root_noise);
         options

@@ -101,6 +101,8 @@ pub struct Query {
     pub root_policy_temperature: Option<f64>,
     /// How pessimistic the root is about moves it has not tried.
     pub root_fpu_reduction: Option<f64>,
+    /// Whether the network is shown the moves before the position; it is not if nothing is said.
+    pub shows_history: bool,
     /// Longest principal variation after its first move.
     pub pv_len: Option<usize>,
     /// What to report.
@@ -163,6 +165,7 @@ impl Query {
             wide_root_noise: None,
             root_policy_temperature: fields.number("rootPolicyTemperature", 0.01..=100.0)?,
             root_fpu_reduction: fields.number("rootFpuReductionMax", 0.0..=2.0)?,
+            shows_history: false,
             pv_len: fields
                 .integer("analysisPVLen", 1..=MOST_PV)?
                 .map(|len| len as usize),
@@ -272,6 +275,14 @@ impl Query {
                 "maxPlayouts" => self.max_playouts = Some(positive()?.ceil() as u64),
                 "rootPolicyTemperature" => self.root_policy_temperature = Some(positive()?),
                 "rootFpuReductionMax" => self.root_fpu_reduction = Some(number()?.clamp(0.0, 2.0)),
+                "ignorePreRootHistory" => {
+                    self.shows_history = match &value {
+                        Value::Bool(ignored) => !ignored,
+                        Value::String(text) if text == "true" => false,
+                        Value::String(text) if text == "false" => true,
+                        _ => return Err(wrong()),
+                    };
+                }
                 "analysisPVLen" => {
                     self.pv_len = Some((positive()?.ceil() as usize).min(MOST_PV as usize));
                 }

@@ -111,7 +111,10 @@ fn the_recorded_network_says_what_was_recorded() {
     };
     let network = LoadedNetwork::load(&file.path()).unwrap();
     let network = network.for_size(BoardSize::NINE).unwrap();
-    let mut player = Player::new(network, Options::default()).unwrap();
+    // An analysis does not show the network how the position came about.
+    let mut options = Options::default();
+    options.view.history_before_root = false;
+    let mut player = Player::new(network, options).unwrap();
     player.set_game(query.game_at(20)).unwrap();
     let recorded = &samples["response"]["rootInfo"];
     let [winrate, lead] = ["rawWinrate", "rawLead"].map(|field| recorded[field].as_f64().unwrap());
