@@ -166,7 +166,7 @@ mod tests {
 
     fn moves(leads: &[f64]) -> Vec<RootMove> {
         let entry = |(order, &lead): (usize, &f64)| RootMove {
-            mv: Move::Play(go::Point::new(order, 0)),
+            mv: Move::Play(go::Point::new(order % 19, order / 19)),
             visits: 1,
             winrate: None,
             prior: 0.0,

@@ -80,11 +80,12 @@ for node in nodes:
 assert nodes[3].points_lost is not None
 
 # Other ways of asking: alternatives, a region, one move looked at closely, another side of the rules.
-first = nodes[1]
+# A later position has no symmetries, so that moves are left over.
+first = nodes[5]
 before = len(first.analysis["moves"])
 first.analyze(engine, find_alternatives=True)
 first.analyze(engine, region_of_interest=[0, 4, 0, 4])
-first.analyze(engine, refine_move=Move.from_gtp("E5" if first.move.gtp() != "E5" else "C3", player=first.next_player))
+first.analyze(engine, refine_move=Move.from_gtp(first.candidate_moves[0]["move"], player=first.next_player))
 engine.wait_to_finish()
 assert len(first.analysis["moves"]) > before
 for rules in ("chinese", "korean", "aga", "tromp-taylor", "new zealand", "stone_scoring", '{"scoring":"TERRITORY"}'):
