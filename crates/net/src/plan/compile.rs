@@ -67,7 +67,7 @@ impl Program {
         .map(Arc::new);
         // A side of five cells has no smaller tiles, so such a board is not rounded.
         let precision = match &tiling {
-            Some(tiling) if tiling.largest_tile() > BF16_TILES => Precision::Full,
+            Some(tiling) if tiling.largest_tile() > BF16_TILES => Arithmetic::Full,
             _ => precision,
         };
         let mut compiler = Compiler {
