@@ -66,7 +66,7 @@ pub fn examine(
             LabelError::Settings(what)
         })?;
         let judge = network.judge(0);
-        let mark = exam.entry(size.get()).or_insert(Mark::default());
+        let mark = exam.entry(size.get()).or_default();
         for batch in positions.chunks(TOGETHER) {
             for (opinion, (_, label)) in opinions(&judge, batch, &mut rng)?.iter().zip(batch) {
                 mark.add(opinion, label)?;
