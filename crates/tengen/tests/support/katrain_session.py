@@ -1,5 +1,6 @@
 """A game of KaTrain's without its window: the engine class of the package asks about every position."""
 import sys
+import time
 import types
 
 # The only parts of the window toolkit that the engine's modules name.
@@ -47,20 +48,27 @@ settings = {
 engine = KataGoEngine(katrain, settings)
 assert engine.check_alive(), katrain.errors
 
+
+
+def until(condition):
+    """Waits for what the engine's threads bring; queries are sent and answered on threads of their own."""
+    for _ in range(1500):
+        if condition():
+            return
+        time.sleep(0.02)
+    raise AssertionError(katrain.errors)
+
+
 root = GameNode(properties={"SZ": [str(SIZE)], "KM": ["6.5"], "RU": ["Japanese"]})
 root.analyze(engine)
 node, nodes = root, [root]
 for turn in range(12):
-    engine.wait_to_finish()
-    while not node.analysis_complete:
-        engine.wait_to_finish()
+    until(lambda: node.analysis_complete)
     best = node.candidate_moves[0]["move"]
     node = node.play(Move.from_gtp(best, player=node.next_player))
     nodes.append(node)
     node.analyze(engine, report_every=0.001 if turn % 3 == 0 else None)
-engine.wait_to_finish()
-while not node.analysis_complete:
-    engine.wait_to_finish()
+until(lambda: node.analysis_complete)
 
 for node in nodes:
     assert node.root_visits >= VISITS, node.root_visits
@@ -86,26 +94,19 @@ before = len(first.analysis["moves"])
 first.analyze(engine, find_alternatives=True)
 first.analyze(engine, region_of_interest=[0, 4, 0, 4])
 first.analyze(engine, refine_move=Move.from_gtp(first.candidate_moves[0]["move"], player=first.next_player))
-engine.wait_to_finish()
-assert len(first.analysis["moves"]) > before
+until(lambda: len(first.analysis["moves"]) > before)
+until(engine.is_idle)
 for rules in ("chinese", "korean", "aga", "tromp-taylor", "new zealand", "stone_scoring", '{"scoring":"TERRITORY"}'):
     other = GameNode(properties={"SZ": ["7"], "KM": ["0.5"], "RU": [rules], "AB": ["cc", "ee"], "PL": ["W"]})
     other.analyze(engine)
-    engine.wait_to_finish()
-    assert other.analysis_complete, rules
+    until(lambda: other.analysis_complete)
 
 # Pondering runs until it is stopped.
 nodes[2].clear_analysis()
 nodes[2].analyze(engine, ponder=True)
-import time  # noqa: E402
-
-for _ in range(200):
-    time.sleep(0.05)
-    if nodes[2].root_visits > 5 * VISITS:
-        break
-assert nodes[2].root_visits > 5 * VISITS, nodes[2].root_visits
+until(lambda: nodes[2].root_visits > 5 * VISITS)
 engine.stop_pondering()
-engine.wait_to_finish()
+until(engine.is_idle)
 
 # An illegal move is an error with its words.
 wrong = []
@@ -113,8 +114,8 @@ bad = GameNode(properties={"SZ": ["9"]})
 bad = bad.play(Move.from_gtp("E5", player="B"))
 clash = GameNode(parent=bad, move=Move.from_gtp("E5", player="W"))
 engine.request_analysis(clash, callback=lambda *_: None, error_callback=wrong.append)
-engine.wait_to_finish()
-assert wrong and "Illegal move" in str(wrong[0]), wrong
+until(lambda: wrong)
+assert "Illegal move" in str(wrong[0]), wrong
 katrain.errors = [error for error in katrain.errors if "Illegal move" not in str(error)]
 
 assert engine.check_alive()
