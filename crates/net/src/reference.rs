@@ -306,44 +306,35 @@ fn softplus(number: f64) -> f64 {
     number.max(0.0) + (-number.abs()).exp().ln_1p()
 }
 
-/// Applies the last function of a network to one stretch of its row.
+/// Applies the last function of a network to one stretch of its row, number by number as the definitions say.
 fn read(reading: Reading, numbers: &mut [f64]) {
-    let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
-    match reading {
-        Reading::Raw => {}
-        Reading::Softmax => {
-            let largest = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            numbers
-                .iter_mut()
-                .for_each(|number| *number = (*number - largest).exp());
-            normalize(numbers);
-        }
-        Reading::NormalizedSigmoid => {
-            numbers
-                .iter_mut()
-                .for_each(|number| *number = sigmoid(*number));
-            normalize(numbers);
-        }
-        Reading::Sigmoid => numbers
-            .iter_mut()
-            .for_each(|number| *number = sigmoid(*number)),
-        Reading::Tanh => numbers
-            .iter_mut()
-            .for_each(|number| *number = number.tanh()),
-        Reading::Winrate => numbers
-            .iter_mut()
-            .for_each(|number| *number = (1.0 + number.tanh()) / 2.0),
-        Reading::Softplus => {
-            numbers
-                .iter_mut()
-                .for_each(|number| *number = softplus(*number));
-        }
+    let total = match reading {
+        Reading::Softmax => log_of_sum(numbers),
+        Reading::NormalizedSigmoid => numbers.iter().map(|&number| logistic(number)).sum(),
+        _ => 1.0,
+    };
+    for number in numbers {
+        let x = *number;
+        *number = match reading {
+            Reading::Raw => x,
+            Reading::Softmax => (x - total).exp(),
+            Reading::NormalizedSigmoid if total > 0.0 => logistic(x) / total,
+            Reading::Sigmoid | Reading::NormalizedSigmoid => logistic(x),
+            Reading::Tanh => x.tanh(),
+            Reading::Winrate => logistic(2.0 * x),
+            Reading::Softplus => softplus(x),
+        };
     }
 }
 
-fn normalize(numbers: &mut [f64]) {
-    let sum: f64 = numbers.iter().sum();
-    if sum > 0.0 {
-        numbers.iter_mut().for_each(|number| *number /= sum);
-    }
+fn logistic(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// The logarithm of the sum of all exponentials, added up as logarithms so that nothing overflows.
+fn log_of_sum(numbers: &[f64]) -> f64 {
+    numbers.iter().fold(f64::NEG_INFINITY, |sum, &x| {
+        let (low, high) = (sum.min(x), sum.max(x));
+        high + (low - high).exp().ln_1p()
+    })
 }

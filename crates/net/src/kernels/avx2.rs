@@ -1,6 +1,6 @@
 //! Eight numbers in an AVX register, for x86-64 with AVX2 and fused multiply-add.
 
-use super::lanes::{EXPONENT_BIAS, Job, Lanes, MANTISSA_BITS};
+use super::lanes::{EXPONENT_BIAS, Job, Lanes, MANTISSA_BITS, one_instruction_each};
 use std::arch::x86_64::*;
 
 /// The bits of the second of two bf16.
@@ -31,46 +31,19 @@ fn compiled_for_avx2<J: Job>(job: J) {
 impl Lanes for Avx2 {
     const WIDTH: usize = 8;
 
-    #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller says that a vector can be read here; AVX is there, see `Avx2`.
-        Self(unsafe { _mm256_loadu_ps(from) })
-    }
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller says that a vector can be written here; AVX is there, see `Avx2`.
-        unsafe { _mm256_storeu_ps(to, self.0) }
-    }
-    #[inline(always)]
-    fn splat(number: f32) -> Self {
-        // SAFETY: only called inside `run_avx2`, see `Avx2`.
-        Self(unsafe { _mm256_set1_ps(number) })
-    }
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        // SAFETY: AVX is there, see `Avx2`.
-        Self(unsafe { _mm256_add_ps(self.0, other.0) })
-    }
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        // SAFETY: AVX is there, see `Avx2`.
-        Self(unsafe { _mm256_sub_ps(self.0, other.0) })
-    }
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        // SAFETY: AVX is there, see `Avx2`.
-        Self(unsafe { _mm256_mul_ps(self.0, other.0) })
-    }
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        // SAFETY: AVX is there, see `Avx2`.
-        Self(unsafe { _mm256_div_ps(self.0, other.0) })
-    }
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        // SAFETY: AVX is there, see `Avx2`.
-        Self(unsafe { _mm256_min_ps(self.0, other.0) })
-    }
+    one_instruction_each!(
+        _mm256_loadu_ps,
+        _mm256_storeu_ps,
+        _mm256_set1_ps,
+        _mm256_add_ps,
+        _mm256_sub_ps,
+        _mm256_mul_ps,
+        _mm256_div_ps,
+        _mm256_min_ps,
+        _mm256_max_ps,
+        _mm256_fmadd_ps
+    );
+
     #[inline(always)]
     fn two_to(self) -> Self {
         // SAFETY: AVX is there, see `Avx2`.
@@ -81,16 +54,6 @@ impl Lanes for Avx2 {
                 { MANTISSA_BITS as i32 },
             >(biased)))
         }
-    }
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        // SAFETY: AVX is there, see `Avx2`.
-        Self(unsafe { _mm256_max_ps(self.0, other.0) })
-    }
-    #[inline(always)]
-    fn mul_add(self, factor: Self, addend: Self) -> Self {
-        // SAFETY: FMA is there, see `Avx2`.
-        Self(unsafe { _mm256_fmadd_ps(self.0, factor.0, addend.0) })
     }
     #[inline(always)]
     fn upper(self) -> Self {

@@ -1,7 +1,7 @@
 //! Sixteen numbers in an AVX-512 register, for x86-64.
 
 use super::avx2::UPPER_HALF;
-use super::lanes::{EXPONENT_BIAS, Job, Lanes, MANTISSA_BITS};
+use super::lanes::{EXPONENT_BIAS, Job, Lanes, MANTISSA_BITS, one_instruction_each};
 use std::arch::x86_64::*;
 use std::mem;
 
@@ -48,46 +48,19 @@ fn compiled_for_avx512_bf16<J: Job>(job: J) {
 impl<const BF16: bool> Lanes for Avx512<BF16> {
     const WIDTH: usize = 16;
 
-    #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller says that a vector can be read here; AVX-512 is there, see `Avx512`.
-        Self(unsafe { _mm512_loadu_ps(from) })
-    }
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller says that a vector can be written here; AVX-512 is there, see `Avx512`.
-        unsafe { _mm512_storeu_ps(to, self.0) }
-    }
-    #[inline(always)]
-    fn splat(number: f32) -> Self {
-        // SAFETY: only called inside `run_avx512`, see `Avx512`.
-        Self(unsafe { _mm512_set1_ps(number) })
-    }
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        // SAFETY: AVX-512 is there, see `Avx512`.
-        Self(unsafe { _mm512_add_ps(self.0, other.0) })
-    }
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        // SAFETY: AVX-512 is there, see `Avx512`.
-        Self(unsafe { _mm512_sub_ps(self.0, other.0) })
-    }
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        // SAFETY: AVX-512 is there, see `Avx512`.
-        Self(unsafe { _mm512_mul_ps(self.0, other.0) })
-    }
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        // SAFETY: AVX-512 is there, see `Avx512`.
-        Self(unsafe { _mm512_div_ps(self.0, other.0) })
-    }
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        // SAFETY: AVX-512 is there, see `Avx512`.
-        Self(unsafe { _mm512_min_ps(self.0, other.0) })
-    }
+    one_instruction_each!(
+        _mm512_loadu_ps,
+        _mm512_storeu_ps,
+        _mm512_set1_ps,
+        _mm512_add_ps,
+        _mm512_sub_ps,
+        _mm512_mul_ps,
+        _mm512_div_ps,
+        _mm512_min_ps,
+        _mm512_max_ps,
+        _mm512_fmadd_ps
+    );
+
     #[inline(always)]
     fn two_to(self) -> Self {
         // SAFETY: AVX-512 is there, see `Avx512`.
@@ -98,16 +71,6 @@ impl<const BF16: bool> Lanes for Avx512<BF16> {
                 biased,
             )))
         }
-    }
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        // SAFETY: AVX-512 is there, see `Avx512`.
-        Self(unsafe { _mm512_max_ps(self.0, other.0) })
-    }
-    #[inline(always)]
-    fn mul_add(self, factor: Self, addend: Self) -> Self {
-        // SAFETY: AVX-512 is there, see `Avx512`.
-        Self(unsafe { _mm512_fmadd_ps(self.0, factor.0, addend.0) })
     }
     #[inline(always)]
     fn upper(self) -> Self {

@@ -120,6 +120,65 @@ pub(crate) trait Lanes: Copy {
     }
 }
 
+/// The functions of [`Lanes`] that are one instruction each, for a vector type that wraps a register.
+#[cfg(target_arch = "x86_64")]
+macro_rules! one_instruction_each {
+    ($load:ident, $store:ident, $splat:ident, $add:ident, $sub:ident, $mul:ident, $div:ident, $min:ident, $max:ident, $mul_add:ident) => {
+        #[inline(always)]
+        unsafe fn load(from: *const f32) -> Self {
+            // SAFETY: the caller says that a vector can be read here; vectors are only made where the processor has them.
+            Self(unsafe { $load(from) })
+        }
+        #[inline(always)]
+        unsafe fn store(self, to: *mut f32) {
+            // SAFETY: the caller says that a vector can be written here; this vector exists, so the processor has them.
+            unsafe { $store(to, self.0) }
+        }
+        #[inline(always)]
+        fn splat(number: f32) -> Self {
+            // SAFETY: only called inside a job, which runs after the processor was asked.
+            Self(unsafe { $splat(number) })
+        }
+        #[inline(always)]
+        fn add(self, other: Self) -> Self {
+            // SAFETY: this vector exists, so the processor has the instruction; likewise below.
+            Self(unsafe { $add(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn sub(self, other: Self) -> Self {
+            // SAFETY: see `add`.
+            Self(unsafe { $sub(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn mul(self, other: Self) -> Self {
+            // SAFETY: see `add`.
+            Self(unsafe { $mul(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn div(self, other: Self) -> Self {
+            // SAFETY: see `add`.
+            Self(unsafe { $div(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn min(self, other: Self) -> Self {
+            // SAFETY: see `add`.
+            Self(unsafe { $min(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn max(self, other: Self) -> Self {
+            // SAFETY: see `add`.
+            Self(unsafe { $max(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn mul_add(self, factor: Self, addend: Self) -> Self {
+            // SAFETY: see `add`.
+            Self(unsafe { $mul_add(self.0, factor.0, addend.0) })
+        }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+pub(super) use one_instruction_each;
+
 /// The nearest bf16, which is the upper half of an f32; of two that are equally near the even one.
 #[inline(always)]
 pub(crate) fn bf16_bits(number: f32) -> u16 {
