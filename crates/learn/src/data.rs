@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -54,5 +54,30 @@ impl LoadReport {
             .entry(why.to_owned())
             .or_insert_with(|| (0, name.to_owned()));
         entry.0 += 1;
+    }
+
+    /// The error for files in which nothing is left to learn from: says why the first of it was left out, or
+    /// `otherwise` if nothing was.
+    pub fn nothing<P: AsRef<Path>>(
+        &self,
+        what: &'static str,
+        files: &[P],
+        otherwise: &str,
+    ) -> DataError {
+        let names: Vec<String> = files
+            .iter()
+            .map(|file| file.as_ref().display().to_string())
+            .collect();
+        let hint = match self.skipped.iter().next() {
+            Some((why, (count, name))) => {
+                format!(" ({count} left out: {why}, the first is {name})")
+            }
+            None => otherwise.to_owned(),
+        };
+        DataError::Nothing {
+            what,
+            place: names.join(", "),
+            hint,
+        }
     }
 }

@@ -189,24 +189,11 @@ impl MarioTask {
         }
         report.positions = (train.len() + test.len()) as u64;
         if train.is_empty() {
-            let place = settings
-                .data
-                .files
-                .iter()
-                .map(|file| file.display().to_string())
-                .collect::<Vec<_>>()
-                .join(", ");
-            let hint = match report.skipped.iter().next() {
-                Some((why, (count, name))) => {
-                    format!(" ({count} left out: {why}, the first is {name})")
-                }
-                None => ": give files of examples (*.json) or recorded games".to_owned(),
-            };
-            return Err(DataError::Nothing {
-                what: "examples to learn from",
-                place,
-                hint,
-            });
+            return Err(report.nothing(
+                "examples to learn from",
+                &settings.data.files,
+                ": give files of examples (*.json) or recorded games",
+            ));
         }
         Ok(Self::with_examples(settings, train, test, report))
     }

@@ -156,24 +156,11 @@ impl SafetyTask {
             }
         }
         if train.is_empty() {
-            let place = settings
-                .data
-                .train
-                .iter()
-                .map(|file| file.display().to_string())
-                .collect::<Vec<_>>()
-                .join(", ");
-            let hint = match report.skipped.iter().next() {
-                Some((why, (count, name))) => {
-                    format!(" ({count} left out: {why}, the first is {name})")
-                }
-                None => ": give TFRecord files".to_owned(),
-            };
-            return Err(DataError::Nothing {
-                what: "labelled positions",
-                place,
-                hint,
-            });
+            return Err(report.nothing(
+                "labelled positions",
+                &settings.data.train,
+                ": give TFRecord files",
+            ));
         }
         let seed = settings.training.seed;
         let window = settings.network.window;
