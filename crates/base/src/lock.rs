@@ -19,16 +19,12 @@ pub enum LockError {
     #[error(
         "{} is in use by another process: wait until it ends, or choose another folder", folder.display()
     )]
-    Taken {
-        /// The folder.
-        folder: PathBuf,
-    },
+    Taken { folder: PathBuf },
     /// It cannot be created or written to.
     #[error("cannot create or lock {}: {error}", path.display())]
     File {
         /// The folder or its lock file.
         path: PathBuf,
-        /// Why.
         #[source]
         error: io::Error,
     },
@@ -71,7 +67,6 @@ impl LockedFolder {
         })
     }
 
-    /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -19,7 +19,6 @@ impl fmt::Display for Rgb {
 pub enum Anchor {
     /// Its left end.
     Start,
-    /// Its middle.
     Middle,
     /// Its right end.
     End,

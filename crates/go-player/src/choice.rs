@@ -16,7 +16,6 @@ const UNSEEN_REPLACEMENT_WINRATE: f64 = 1.0;
 /// A root move in order of preference. Winrates are for the side to move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Preference {
-    /// The move.
     pub mv: Move,
     /// Its winrate, if it was visited.
     pub winrate: Option<f64>,
@@ -47,7 +46,6 @@ pub enum PassStyle {
 /// The move to make, and what it is believed to be worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
-    /// The move.
     pub mv: Move,
     /// Its winrate for the side to move.
     pub winrate: f64,

@@ -49,7 +49,6 @@ pub struct Guarded {
 /// A move that is made, and why.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// The move.
     pub mv: Move,
     /// Moves that the search likes better, with their winrates in the second tree, if they were visited there.
     pub refused: Vec<(Move, Option<f64>)>,

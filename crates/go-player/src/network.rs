@@ -59,7 +59,6 @@ pub enum NetworkError {
 /// Where a network came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A file.
     File,
     /// The program itself.
     Shipped,

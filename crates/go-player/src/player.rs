@@ -222,7 +222,6 @@ impl Player {
         self.tree_bytes
     }
 
-    /// The game.
     pub fn game(&self) -> &Game {
         &self.game
     }

@@ -149,12 +149,10 @@ impl Position {
         self
     }
 
-    /// The board.
     pub fn board(&self) -> &Board {
         &self.board
     }
 
-    /// The board's size.
     pub fn size(&self) -> BoardSize {
         self.board.size()
     }

@@ -77,7 +77,6 @@ pub struct Swing {
     pub move_number: usize,
     /// Who played it.
     pub color: Color,
-    /// The move.
     pub mv: Move,
     /// Winning chance lost by it, for who played it.
     pub loss: f64,

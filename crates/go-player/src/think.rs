@@ -57,7 +57,6 @@ pub struct Thought {
     pub color: Color,
     /// How many moves had been played.
     pub move_number: usize,
-    /// The board's size.
     pub size: BoardSize,
     /// The root, best move first.
     pub snapshot: Snapshot,

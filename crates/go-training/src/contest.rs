@@ -111,7 +111,6 @@ pub enum ContestError {
     /// The folder has games of another match.
     #[error("the match in {} {difference}; choose another folder", dir.display())]
     OtherMatch {
-        /// The folder.
         dir: PathBuf,
         /// What differs, in words that follow "the match".
         difference: String,
@@ -119,7 +118,6 @@ pub enum ContestError {
     /// It cannot be told which match the folder is of.
     #[error("{} does not say which match this is: {reason}; choose another folder", path.display())]
     DamagedIdentity {
-        /// The file.
         path: PathBuf,
         /// What is wrong.
         reason: String,
@@ -127,7 +125,6 @@ pub enum ContestError {
     /// A file of the match cannot be read or written.
     #[error("the match file {}: {source}", path.display())]
     Log {
-        /// The file's path.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,

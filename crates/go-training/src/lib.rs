@@ -1,6 +1,6 @@
 //! What Go teaches: positions and their truth, networks of Leela Zero's kind, losses, and the learning loop's games.
 //!
-//! A [`GoTask`](task::GoTask) is a training that [`learn::trainer::train`] runs:
+//! A [`GoTask`] is a training that [`learn::trainer::train`] runs:
 //!
 //! ```
 //! use go_training::{GoShape, GoSettings, GoTask};

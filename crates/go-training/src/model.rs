@@ -51,7 +51,6 @@ impl Default for GoShape {
 /// A named size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preset {
-    /// The name.
     pub name: &'static str,
     /// Where it comes from.
     pub about: &'static str,

@@ -19,7 +19,6 @@ const NO_RESULT: &str = "Void";
 /// What both programs are told before a game.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// The board.
     pub size: BoardSize,
     /// Points for White.
     pub komi: Komi,
@@ -66,7 +65,6 @@ pub enum RefereeError {
     Handicap {
         /// Stones asked for.
         stones: usize,
-        /// The board.
         size: BoardSize,
     },
 }

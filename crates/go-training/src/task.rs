@@ -29,7 +29,6 @@ use learn::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GoSettings {
-    /// The network.
     pub network: GoShape,
     /// Where the data is.
     pub data: GoData,

@@ -91,7 +91,6 @@ impl Game {
         &self.board
     }
 
-    /// The board's size.
     #[inline]
     pub fn size(&self) -> BoardSize {
         self.board.size()

@@ -198,7 +198,6 @@ impl Engine {
         self.player.set_rules(rules);
     }
 
-    /// The player.
     pub fn player(&self) -> &Player {
         &self.player
     }

@@ -61,7 +61,6 @@ pub struct KataLine<'a> {
     pub view: &'a View<'a>,
     /// What was asked for.
     pub tags: &'a AnalyzeTags,
-    /// The board's size.
     pub size: BoardSize,
     /// How numbers look.
     pub numbers: Numbers,

@@ -16,7 +16,6 @@ const KERNEL: usize = 3;
 /// A compiled circuit: the tower of a network whose heads are still all zero.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// The network.
     pub leela: LeelaNetwork,
     /// Where the planes are after the input layer, after the first convolution of block 1, after block 1, and so on.
     pub places: Vec<HashMap<Plane, usize>>,

@@ -77,7 +77,6 @@ impl Candidate {
 /// A set of boards to examine on.
 #[derive(Clone, Debug)]
 pub struct TestSet {
-    /// Its name.
     pub name: String,
     /// How its boards are made.
     pub recipe: Recipe,

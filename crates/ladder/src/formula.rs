@@ -21,7 +21,6 @@ impl Plane {
 /// One plane, seen from some step away, times a whole number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Term {
-    /// The plane.
     pub plane: Plane,
     /// Where to look.
     pub step: Offset,

@@ -27,7 +27,6 @@ pub enum News {
 /// The news after one block.
 #[derive(Clone, Debug)]
 pub struct Stage {
-    /// Which block.
     pub block: usize,
     /// One for every point, row by row from the south.
     pub news: Vec<News>,

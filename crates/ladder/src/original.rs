@@ -105,7 +105,7 @@ impl Original {
         &self.compiled.leela
     }
 
-    /// The network as a candidate for the [examination](crate::exam): a move works if it is seen and does not fail.
+    /// The network as a candidate for the [examination](crate::examine): a move works if it is seen and does not fail.
     pub fn candidate(&self) -> Result<Candidate, OpenError> {
         let verdicts = &self.verdicts;
         let moves = [verdicts.escape_move.to_vec(), verdicts.atari_move.to_vec()];

@@ -51,7 +51,6 @@ pub struct Reader {
 /// The planes of one frame's scan.
 #[derive(Clone, Copy, Debug)]
 pub struct Scan {
-    /// The frame.
     pub frame: Frame,
     /// Out at this point or at the next.
     pub out: Plane,

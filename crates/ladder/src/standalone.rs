@@ -61,7 +61,7 @@ impl LadderNetwork {
         &self.compiled.leela
     }
 
-    /// The network as a candidate for the [examination](crate::exam).
+    /// The network as a candidate for the [examination](crate::examine).
     pub fn candidate(&self) -> Result<Candidate, OpenError> {
         let reader = &self.reader;
         Candidate::new(

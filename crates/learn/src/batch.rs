@@ -10,7 +10,6 @@ use net::training::conv::{Board, Scratch, padded};
 pub enum Shape {
     /// Planes of a board, blocked by eight channels: `[channel / 8][y][x][8]`, padding channels zero.
     Planes {
-        /// The board.
         board: Board,
         /// Channels that mean something.
         channels: usize,

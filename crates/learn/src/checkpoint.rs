@@ -28,16 +28,13 @@ pub enum CheckpointError {
     /// The file cannot be read or written.
     #[error("cannot read or write {}: {error}", path.display())]
     File {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         error: io::Error,
     },
     /// The file is not whole or not ours.
     #[error("{} is damaged ({what}): delete it to start again, or restore a copy", path.display())]
     Damaged {
-        /// The file.
         path: PathBuf,
         /// What is wrong.
         what: String,
@@ -45,7 +42,6 @@ pub enum CheckpointError {
     /// The file belongs to another training.
     #[error("{} holds another training ({what}): train in another folder, or with the settings saved beside it", path.display())]
     OtherModel {
-        /// The file.
         path: PathBuf,
         /// The first difference.
         what: String,

@@ -12,9 +12,7 @@ pub enum DataError {
     /// A file cannot be read.
     #[error("cannot read {}: {error}", path.display())]
     File {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         error: io::Error,
     },

@@ -9,7 +9,6 @@ use crate::batch::Batch;
 /// A sum over samples, and how many samples it is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
-    /// The sum.
     pub sum: f64,
     /// The samples.
     pub count: f64,

@@ -192,7 +192,6 @@ pub enum Decay {
     Steps {
         /// The steps.
         at: Vec<u64>,
-        /// The factor.
         factor: f32,
     },
 }

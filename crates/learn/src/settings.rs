@@ -105,16 +105,13 @@ pub enum SettingsError {
     /// The file cannot be read or written.
     #[error("cannot read or write {}: {error}", path.display())]
     File {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         error: std::io::Error,
     },
     /// The file does not say what is expected.
     #[error("{}: {message}", path.display())]
     Content {
-        /// The file.
         path: PathBuf,
         /// What and where.
         message: String,

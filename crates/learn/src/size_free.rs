@@ -235,7 +235,6 @@ impl SizeFree {
         }
     }
 
-    /// The size.
     pub fn shape(&self) -> SizeFreeShape {
         self.shape
     }

@@ -76,13 +76,10 @@ pub trait Task {
 /// Why a training ended early.
 #[derive(Debug, Error)]
 pub enum TrainError {
-    /// The data.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// The checkpoint.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// The settings.
     #[error(transparent)]
     Settings(#[from] SettingsError),
     /// The folder.
@@ -94,16 +91,13 @@ pub enum TrainError {
     /// A file of the run's folder.
     #[error("cannot write {}: {error}", path.display())]
     File {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         error: io::Error,
     },
     /// Training blew up.
     #[error("the loss is not a number at step {step}: {advice}")]
     Diverged {
-        /// The step.
         step: u64,
         /// What to try next.
         advice: &'static str,
@@ -134,7 +128,6 @@ pub struct Report<'a> {
 pub struct Outcome {
     /// What was measured.
     pub history: History,
-    /// The network.
     pub network: PathBuf,
     /// The averaged network, if averaging was on.
     pub averaged: Option<PathBuf>,

@@ -150,7 +150,6 @@ impl GameResult {
 /// All games of a level.
 #[derive(Clone, Debug, Serialize)]
 pub struct LevelResult {
-    /// The level.
     pub level: u8,
     /// Games played.
     pub games: u64,
@@ -171,7 +170,6 @@ pub struct LevelResult {
 /// Which games an evaluation plays.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// The levels.
     pub levels: Vec<u8>,
     /// Games at each.
     pub games: u64,

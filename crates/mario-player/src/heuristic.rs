@@ -18,7 +18,7 @@ pub(crate) const LOST: f32 = -1e6;
 /// Points that make a placement e times as likely as another in a record.
 const SOFT_CHOICE: f32 = 20.0;
 
-/// A weight for every count of [`features`].
+/// A weight for each number that describes a board.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights(pub [f32; FEATURES]);
 

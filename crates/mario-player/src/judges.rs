@@ -55,7 +55,6 @@ fn random_game(mut position: Position, rng: &mut SearchRng) -> f64 {
 /// leaf's value, against the score at the root; all of them together are the priors.
 #[derive(Clone, Debug)]
 pub struct Scores<'a> {
-    /// The weights.
     pub weights: &'a Weights,
     /// The score that is worth one half.
     pub even: f32,

@@ -88,7 +88,6 @@ pub enum LineupError {
     /// The file could not be read.
     #[error("{path}: {source}")]
     Io {
-        /// The file.
         path: String,
         /// What happened.
         source: std::io::Error,
@@ -96,7 +95,6 @@ pub enum LineupError {
     /// The file holds no network for this game.
     #[error("{path}: {source}")]
     Network {
-        /// The file.
         path: String,
         /// What is wrong.
         source: NetworkError,

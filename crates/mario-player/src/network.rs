@@ -82,7 +82,6 @@ pub enum NetworkError {
     /// A tensor has the wrong length.
     #[error("tensor {name:?} has {found} numbers, expected {expected}")]
     Length {
-        /// Its name.
         name: String,
         /// How many there are.
         found: usize,

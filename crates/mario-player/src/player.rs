@@ -5,7 +5,6 @@ use mario::{Board, Game, Pill, Placement};
 /// What a player may look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View {
-    /// The board.
     pub board: Board,
     /// The pill to place.
     pub pill: Pill,

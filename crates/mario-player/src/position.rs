@@ -91,7 +91,6 @@ impl Position {
         Self { line, ..self }
     }
 
-    /// The board.
     pub fn board(&self) -> &Board {
         &self.board
     }

@@ -20,7 +20,6 @@ pub enum ResultsError {
     /// The file could not be read or written.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
         path: PathBuf,
         /// What happened.
         source: io::Error,
@@ -28,7 +27,6 @@ pub enum ResultsError {
     /// A line is not a game.
     #[error("{}: line {line}: {source}", path.display())]
     Line {
-        /// The file.
         path: PathBuf,
         /// Counted from 1.
         line: usize,
@@ -38,7 +36,6 @@ pub enum ResultsError {
     /// The file belongs to another evaluation.
     #[error("{} holds games of {found}; use another file, or that player and those rules", path.display())]
     Other {
-        /// The file.
         path: PathBuf,
         /// Who played, by which rules.
         found: String,

@@ -18,7 +18,6 @@ pub enum RecordFileError {
     /// A file could not be read or written.
     #[error("cannot read {}: {source}", path.display())]
     Io {
-        /// The file.
         path: PathBuf,
         /// What happened.
         source: io::Error,
@@ -26,7 +25,6 @@ pub enum RecordFileError {
     /// A record in the file is damaged.
     #[error("{}: game {game}: {source}", path.display())]
     Record {
-        /// The file.
         path: PathBuf,
         /// Counted from 1.
         game: u64,

@@ -55,7 +55,6 @@ pub enum SelfPlayError {
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
         path: PathBuf,
         /// What happened.
         source: io::Error,

@@ -34,7 +34,6 @@ use learn::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MarioSettings {
-    /// The network.
     pub network: MarioShape,
     /// Where the data is.
     pub data: MarioData,

@@ -64,7 +64,6 @@ impl Shape {
 pub struct Cell {
     /// Its colour.
     pub color: Color,
-    /// Its shape.
     pub shape: Shape,
 }
 

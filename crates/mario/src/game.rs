@@ -81,7 +81,6 @@ impl Game {
         Self::new(board, pills, rules)
     }
 
-    /// The board.
     pub fn board(&self) -> &Board {
         &self.board
     }
@@ -96,7 +95,6 @@ impl Game {
         self.pills.get(self.placed as usize + 1)
     }
 
-    /// The pill list.
     pub fn pills(&self) -> &PillList {
         &self.pills
     }

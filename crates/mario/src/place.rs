@@ -33,7 +33,6 @@ impl Outcome {
 /// A moment of a placement, for drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scene {
-    /// The board.
     pub board: Board,
     /// Cells about to vanish.
     pub clearing: u128,

@@ -214,7 +214,6 @@ impl Record {
 /// What a game starts from: a board and pills in full, or a level and a seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GameInput {
-    /// The board.
     pub board: Board,
     /// The pills in order.
     pub pills: PillList,

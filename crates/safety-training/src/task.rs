@@ -29,7 +29,6 @@ use learn::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SafetySettings {
-    /// The network.
     pub network: SafetyShape,
     /// Where the data is.
     pub data: SafetyData,

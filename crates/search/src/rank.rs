@@ -16,7 +16,6 @@ const LCB_MIN_VISITS: f64 = 2.0;
 /// One root move. Values are for the side to move.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RootMove<M, X = ()> {
-    /// The move.
     pub mv: M,
     /// Simulations that took it.
     pub visits: u32,

@@ -73,7 +73,6 @@ impl Desk {
         Ok(desk)
     }
 
-    /// A new id.
     pub fn new_id(&self) -> String {
         (0..ID_LENGTH)
             .map(|_| {

@@ -103,7 +103,6 @@ impl Default for Table {
     }
 }
 
-/// A document.
 pub struct Document {
     /// Its name in addresses.
     pub id: String,
@@ -426,7 +425,6 @@ pub struct Edit {
     pub set: HashMap<String, String>,
     /// Whose turn it is.
     pub turn: Option<String>,
-    /// The comment.
     pub comment: Option<String>,
 }
 

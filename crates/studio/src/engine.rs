@@ -28,7 +28,6 @@ const LEAST_MEMORY_MIB: usize = 128;
 /// A network the page can choose.
 #[derive(Clone, Debug)]
 pub struct NetworkFile {
-    /// Its id.
     pub id: String,
     /// What to call it.
     pub name: String,

@@ -14,11 +14,9 @@ const MOST_MISTAKES: usize = 40;
 
 /// A step of the line.
 pub struct GraphPoint {
-    /// The node.
     pub node: usize,
     /// The number of the move that led here.
     pub number: usize,
-    /// The move.
     pub played: Option<(Color, Move)>,
     /// What was thought of the position.
     pub opinion: Option<Opinion>,

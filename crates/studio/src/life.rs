@@ -47,7 +47,6 @@ impl Certainty {
 pub struct Group {
     /// A stone of it.
     pub at: Point,
-    /// Its stones.
     pub stones: Vec<Point>,
     /// Whose it is.
     pub color: Color,

@@ -28,9 +28,7 @@ const FRESH: Duration = Duration::from_secs(15);
 
 /// A folder of a run.
 pub struct Run {
-    /// Its id.
     pub id: String,
-    /// Its folder.
     pub folder: PathBuf,
     games: Games,
 }

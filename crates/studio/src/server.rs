@@ -103,7 +103,6 @@ pub enum StartError {
     /// A folder cannot be made or read.
     #[error("cannot use the folder {}: {source}", folder.display())]
     Folder {
-        /// The folder.
         folder: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -114,7 +113,6 @@ pub enum StartError {
     /// A game file cannot be read.
     #[error("{}: {say}", file.display())]
     File {
-        /// The file.
         file: PathBuf,
         /// Why.
         say: String,
@@ -238,7 +236,6 @@ impl App {
     }
 }
 
-/// The studio.
 pub struct Studio;
 
 /// A studio that runs.
@@ -332,7 +329,6 @@ impl Running {
         )
     }
 
-    /// The port.
     pub fn port(&self) -> u16 {
         self.app.port
     }

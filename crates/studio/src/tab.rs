@@ -39,9 +39,7 @@ const GOING_AWAY: u16 = 1001;
 const POLICY: u16 = 1008;
 const TRY_AGAIN: u16 = 1013;
 
-/// A tab.
 pub struct Tab {
-    /// Its number.
     pub number: u64,
     answers: mpsc::Sender<Message>,
     slots: Mutex<BTreeMap<&'static str, String>>,

@@ -50,7 +50,6 @@ pub enum Shape {
     Right,
     /// A half whose partner is gone.
     Single,
-    /// A virus.
     Virus,
 }
 

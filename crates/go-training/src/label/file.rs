@@ -19,7 +19,6 @@ pub enum LabelError {
     /// A record has the right checksum but makes no sense.
     #[error("record {record} of {} cannot be used: {what}", file.display())]
     Record {
-        /// The file.
         file: PathBuf,
         /// Which one, from 1.
         record: usize,

@@ -30,7 +30,6 @@ const PASS: u16 = u16::MAX;
 pub struct LabelledGame {
     /// Which game of its file: decides its seed, and that it is made once.
     pub number: u64,
-    /// The board.
     pub size: BoardSize,
     /// The rules the teacher was told.
     pub rules: Rules,

@@ -203,7 +203,6 @@ impl Tree {
         }
     }
 
-    /// The time limits.
     pub fn time_limits(&self) -> Result<TimeLimits, SgfError> {
         let main_seconds = match self.root_text("TM") {
             None => None,

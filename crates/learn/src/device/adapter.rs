@@ -8,7 +8,6 @@ use super::DeviceError;
 
 /// An adapter that can compute.
 pub struct Adapter {
-    /// The device.
     pub device: Device,
     /// What it calls itself, and the way to it.
     pub name: String,

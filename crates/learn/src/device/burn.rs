@@ -13,7 +13,6 @@ use crate::layer::Mode;
 use crate::layer::step::Plan;
 use crate::optimiser::Optimiser;
 
-/// The engine.
 pub struct BurnEngine {
     device: Device,
     plan: Plan,

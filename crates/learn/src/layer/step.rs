@@ -33,7 +33,6 @@ pub enum Step {
 /// What a model computes: the steps of its trunk, and of every head that reads it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// The trunk.
     pub trunk: Vec<Step>,
     /// The heads, each of which ends in a row.
     pub heads: Vec<Vec<Step>>,

@@ -23,7 +23,6 @@ use crate::param::Param;
 /// What a tower is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TowerShape {
-    /// The board.
     pub board: Board,
     /// Planes read.
     pub inputs: usize,

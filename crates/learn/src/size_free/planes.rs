@@ -12,7 +12,6 @@ use crate::layer::pointwise;
 /// Samples of one board size inside a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// The board.
     pub board: Board,
     /// How many samples there are of it.
     pub samples: usize,

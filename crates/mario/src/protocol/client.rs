@@ -12,7 +12,6 @@ use crate::text::Placed;
 /// What the brain is asked: a board, the falling pill and the one shown next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Situation {
-    /// The board.
     pub board: Board,
     /// The pill to place.
     pub pill: Pill,

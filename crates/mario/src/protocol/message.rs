@@ -75,7 +75,6 @@ pub enum ServerMessage {
         speed: u32,
         /// The pill shown as next.
         next: Pill,
-        /// The board.
         board: Board,
         /// What the player is doing.
         mode: Mode,

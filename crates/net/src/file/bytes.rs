@@ -19,7 +19,6 @@ pub enum LoadError {
     /// The file system said no.
     #[error("{}: cannot be read: {reason}", file.display())]
     Unreadable {
-        /// The file.
         file: PathBuf,
         /// What the system said.
         reason: io::Error,
@@ -27,7 +26,6 @@ pub enum LoadError {
     /// The bytes are not a network.
     #[error("{}, line {line}: found {found}, expected {expected}", file.display())]
     Content {
-        /// The file.
         file: PathBuf,
         /// Counted from 1, the version line included.
         line: usize,
@@ -39,7 +37,6 @@ pub enum LoadError {
     /// A KataGo network is damaged.
     #[error("{}, {damage}", file.display())]
     KataGo {
-        /// The file.
         file: PathBuf,
         /// What is wrong, and in which layer.
         damage: KataDamage,
@@ -47,7 +44,6 @@ pub enum LoadError {
     /// A file in the compact format is damaged.
     #[error("{}, {damage}", file.display())]
     Compact {
-        /// The file.
         file: PathBuf,
         /// What is wrong, and where.
         damage: Damage,

@@ -58,7 +58,6 @@ pub enum Sink<'a> {
     Residual {
         /// In: gradient along the branch. Out: gradient of the sum.
         gradient: &'a mut [f32],
-        /// The activations.
         activations: &'a [f32],
         /// The raw output that the activations were made of.
         z: &'a [f32],

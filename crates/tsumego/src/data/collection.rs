@@ -22,16 +22,10 @@ use crate::solver::Limits;
 pub enum CollectionError {
     /// The file system says no.
     #[error("{file}: {reason}")]
-    Io {
-        /// The file.
-        file: PathBuf,
-        /// Its reason.
-        reason: io::Error,
-    },
+    Io { file: PathBuf, reason: io::Error },
     /// The file holds something that is no SGF.
     #[error("{file}: {reason}; move the file away to start anew")]
     Sgf {
-        /// The file.
         file: PathBuf,
         /// What is wrong.
         reason: Box<SgfError>,
@@ -39,7 +33,6 @@ pub enum CollectionError {
     /// A game is not what it should be.
     #[error("{file}, game {game}: {reason}")]
     Record {
-        /// The file.
         file: PathBuf,
         /// Which game, from 1.
         game: usize,
@@ -51,7 +44,6 @@ pub enum CollectionError {
         "{file}, game {game} has no name (GN), as every tree has; give another file or move it away"
     )]
     NoTree {
-        /// The file.
         file: PathBuf,
         /// Which game, from 1.
         game: usize,
@@ -59,7 +51,6 @@ pub enum CollectionError {
     /// A generated file of another recipe.
     #[error("{file} was generated with another seed ({found}); give another file or move it away")]
     OtherSeed {
-        /// The file.
         file: PathBuf,
         /// The name found there.
         found: String,

@@ -57,7 +57,6 @@ pub enum Unreadable {
 
 /// A game and where it was found.
 pub struct FoundGame {
-    /// The file.
     pub file: PathBuf,
     /// Its number in the file, from 1.
     pub number: usize,

@@ -60,7 +60,6 @@ impl Default for Recipe {
 pub struct Generated {
     /// The candidate's number under its seed.
     pub number: u64,
-    /// The problem.
     pub problem: Problem,
     /// Its name up to symmetry.
     pub canonical: u64,

@@ -60,7 +60,6 @@ pub fn can_be_eye(board: &Board, point: Point, color: Color, safe_enemies: &Poin
 
 /// A region that `color` encloses: empty points and enemy stones that are not safe.
 pub struct Region {
-    /// Its points.
     pub points: PointSet,
     /// Those without stones.
     pub empty: PointSet,

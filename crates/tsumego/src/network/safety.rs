@@ -31,9 +31,7 @@ pub enum SafetyError {
     /// What a file holds cannot judge safety.
     #[error("{}: {reason}", file.display())]
     File {
-        /// The file.
         file: PathBuf,
-        /// Why.
         reason: Box<SafetyError>,
     },
     /// It cannot be run.

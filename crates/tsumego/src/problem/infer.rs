@@ -43,7 +43,6 @@ pub struct Hints {
 /// A problem and what was assumed to make it one.
 #[derive(Clone)]
 pub struct Inferred {
-    /// The problem.
     pub problem: Problem,
     /// Sentences for the reader; empty if nothing had to be assumed.
     pub assumptions: Vec<String>,

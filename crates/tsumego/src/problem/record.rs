@@ -51,7 +51,6 @@ pub enum RecordError {
 /// A problem as a file states it.
 #[derive(Clone)]
 pub struct ProblemRecord {
-    /// The problem.
     pub problem: Problem,
     /// Who plays first in the intended solution.
     pub first: Option<Color>,

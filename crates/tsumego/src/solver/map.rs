@@ -72,7 +72,6 @@ pub enum Certainty {
 pub struct GroupFate {
     /// Whose group it is.
     pub color: Color,
-    /// Its stones.
     pub stones: Vec<Point>,
     /// What becomes of it.
     pub fate: Fate,
