@@ -9,37 +9,37 @@
 //!
 //! | file | noun |
 //! | --- | --- |
-//! | [`settings`] | the options and their defaults in each mode |
-//! | [`turn_komi`] | the komi the network is told on Black's and on White's turn |
-//! | [`validity`] | which of a network's answers can be trusted, and the test that finds out |
-//! | [`collection`] | positions that the search met while komi was wrong |
-//! | [`sample`] | those of them that an adjustment rests on |
-//! | [`curve`] | winrate as a function of komi, evaluated in batches |
+//! | `settings` | the options and their defaults in each mode |
+//! | `turn_komi` | the komi the network is told on Black's and on White's turn |
+//! | `validity` | which of a network's answers can be trusted, and the test that finds out |
+//! | `collection` | positions that the search met while komi was wrong |
+//! | `sample` | those of them that an adjustment rests on |
+//! | `curve` | winrate as a function of komi, evaluated in batches |
 //! | `seek` | the komi at which a curve meets a winrate |
 //! | `look` | positions looked at again with another komi |
-//! | [`mod@adjust`] | the decision table: from curves to a new komi |
+//! | `adjust` | the decision table: from curves to a new komi |
 //! | `controller` | what all this keeps beside a plain player |
 //! | `leaves` | positions of a search, collected, and values that do not count withheld |
 //! | `lead` | whether komi is against a leader, and what it may risk |
-//! | [`watch`] | a search that is watched for all this |
-//! | [`network_test`] | whether a network can be told another komi |
+//! | `watch` | a search that is watched for all this |
+//! | `network_test` | whether a network can be told another komi |
 //! | [`verdicts`] | what tests of networks found, remembered |
 
-pub mod adjust;
-pub mod collection;
+pub(crate) mod adjust;
+pub(crate) mod collection;
 mod controller;
-pub mod curve;
+pub(crate) mod curve;
 mod lead;
 mod leaves;
 mod look;
-pub mod network_test;
-pub mod sample;
+pub(crate) mod network_test;
+pub(crate) mod sample;
 mod seek;
-pub mod settings;
-pub mod turn_komi;
-pub mod validity;
+pub(crate) mod settings;
+pub(crate) mod turn_komi;
+pub(crate) mod validity;
 pub mod verdicts;
-pub mod watch;
+pub(crate) mod watch;
 
 pub use adjust::{Adjustment, adjust, is_out_of_range};
 pub use collection::{Collector, SavedPosition};
