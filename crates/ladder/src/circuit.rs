@@ -67,7 +67,7 @@ impl Circuit {
     }
 
     /// A plane of the input layer.
-    pub fn from_input(&mut self, lane: usize, name: impl Into<String>, sum: Sum) -> Plane {
+    pub fn of_input(&mut self, lane: usize, name: impl Into<String>, sum: Sum) -> Plane {
         assert!(self.blocks.is_empty(), "the input layer comes first");
         let plane = self.plane(lane, name);
         self.input.push((plane, sum));

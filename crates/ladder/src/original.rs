@@ -140,7 +140,7 @@ fn input_layer(circuit: &mut Circuit) -> Input {
     let mine = Sum::from(circuit.input_plane(0));
     let theirs = Sum::from(circuit.input_plane(8));
     let on_board = black.clone() + white.clone();
-    let mut plane = |name: &str, sum: Sum| circuit.from_input(0, name, sum);
+    let mut plane = |name: &str, sum: Sum| circuit.of_input(0, name, sum);
     Input {
         turn: [plane("black to move", black), plane("white to move", white)],
         mine: plane("mine", mine.clone()),

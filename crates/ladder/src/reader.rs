@@ -159,7 +159,7 @@ impl Lane {
                 - hunter.clone().at(frame.east)
                 - 3;
             let name = format!("mine: head {}", frame.name());
-            let plane = circuit.from_input(lane.index, name, head);
+            let plane = circuit.of_input(lane.index, name, head);
             lane.early.heads.push((frame, plane));
         }
         lane
@@ -172,7 +172,7 @@ impl Lane {
             let head =
                 runner.clone() + empty.clone().at(frame.north) + empty.clone().at(frame.east) - 2;
             let name = format!("theirs: head {}", side_name(frame.northeast()));
-            let plane = circuit.from_input(lane.index, name, head);
+            let plane = circuit.of_input(lane.index, name, head);
             lane.early.heads.push((frame, plane));
         }
         let on_board = circuit.input_plane(16) + circuit.input_plane(17);
@@ -182,7 +182,7 @@ impl Lane {
                 - 2 * (1 - empty.clone())
                 - 2 * (1 - on_board.clone().at(side));
             let name = format!("theirs: self-atari {}", side_name(side));
-            let plane = circuit.from_input(lane.index, name, sum);
+            let plane = circuit.of_input(lane.index, name, sum);
             lane.self_atari.push((side, plane));
         }
         lane
@@ -201,7 +201,7 @@ impl Lane {
         let on_board = circuit.input_plane(16) + circuit.input_plane(17);
         let empty = on_board.clone() - runner.clone() - hunter.clone();
         let mut plane =
-            |name: String, sum: Sum| circuit.from_input(index, format!("{who}: {name}"), sum);
+            |name: String, sum: Sum| circuit.of_input(index, format!("{who}: {name}"), sum);
 
         let early = Early {
             runner_reach: plane(
