@@ -4,16 +4,17 @@
 //! `report.html` are written whole.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     fs, io,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use base::{Log, write_whole};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{Appended, MatchGame, NewNetwork, State, Store, StoreError, Unreadable};
+use crate::{Appended, MatchGame, NewNetwork, State, Store, StoreError, Unreadable, wire::hex};
 
 /// Files of a run.
 const GAMES: &str = "games.log";
@@ -21,6 +22,8 @@ const MATCHES: &str = "matches.log";
 const STATE: &str = "state.json";
 const REPORT: &str = "report.html";
 const STATUS: &str = "status.json";
+/// Which worker sent which game, and whose games do not count any more.
+const UPLOADS: &str = "uploads.log";
 const NETWORKS: &str = "networks";
 
 /// A run's folder. Whoever opens it must hold the folder's lock.
@@ -29,6 +32,25 @@ pub struct FolderStore {
     games: Mutex<GamesLog>,
     matches: Mutex<MatchesLog>,
     state: Mutex<Option<State>>,
+    uploads: Mutex<UploadsLog>,
+}
+
+/// Who played what, for games that came from elsewhere.
+struct UploadsLog {
+    log: Option<Log>,
+    path: PathBuf,
+    workers: HashMap<String, String>,
+    revoked: HashSet<String>,
+}
+
+/// A line of the log of uploads.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum UploadLine {
+    /// A worker sent the game with this hash.
+    Sent { record: String, worker: String },
+    /// The games that a worker sent so far, and its slots, do not count.
+    Revoked { revoked: String },
 }
 
 struct GamesLog {
@@ -49,15 +71,20 @@ impl FolderStore {
     pub fn open(dir: &Path, mut each: impl FnMut(&[u8])) -> Result<FolderStore, StoreError> {
         let path = dir.join(NETWORKS);
         fs::create_dir_all(&path).map_err(|source| StoreError::File { path, source })?;
+        let uploads = UploadsLog::open(&dir.join(UPLOADS))?;
         let mut known = HashSet::new();
         let log = Log::open(&dir.join(GAMES), |record| {
-            known.insert(hash(record));
-            each(record);
+            let id = hash(record);
+            known.insert(id);
+            if !uploads.is_revoked(&id) {
+                each(record);
+            }
         })?;
         let games = GamesLog { log, known };
         Ok(FolderStore {
             games: Mutex::new(games),
-            matches: Mutex::new(MatchesLog::open(&dir.join(MATCHES))?),
+            matches: Mutex::new(MatchesLog::open(&dir.join(MATCHES), &uploads.revoked)?),
+            uploads: Mutex::new(uploads),
             state: Mutex::new(read_state(&dir.join(STATE))?),
             dir: dir.to_owned(),
         })
@@ -78,12 +105,54 @@ impl FolderStore {
     }
 }
 
+impl UploadsLog {
+    /// Reads the log, if there is one; a run that nobody sends games to has none.
+    fn open(path: &Path) -> Result<UploadsLog, StoreError> {
+        let (mut workers, mut revoked) = (HashMap::new(), HashSet::new());
+        let mut read = |record: &[u8]| match serde_json::from_slice(record) {
+            Ok(UploadLine::Sent { record, worker }) => {
+                workers.insert(record, worker);
+            }
+            Ok(UploadLine::Revoked { revoked: worker }) => {
+                revoked.insert(worker);
+            }
+            // A line of a later version.
+            Err(_) => {}
+        };
+        let log = match path.exists() {
+            true => Some(Log::open(path, &mut read)?),
+            false => None,
+        };
+        Ok(UploadsLog {
+            log,
+            path: path.to_owned(),
+            workers,
+            revoked,
+        })
+    }
+
+    fn is_revoked(&self, id: &[u8; 32]) -> bool {
+        !self.revoked.is_empty()
+            && (self.workers.get(&hex(id))).is_some_and(|worker| self.revoked.contains(worker))
+    }
+
+    fn append(&mut self, line: &UploadLine) -> Result<(), StoreError> {
+        let log = match &mut self.log {
+            Some(log) => log,
+            None => self.log.insert(Log::open(&self.path, |_| {})?),
+        };
+        log.append(&serde_json::to_vec(line).unwrap_or_default())?;
+        Ok(())
+    }
+}
+
 impl MatchesLog {
-    fn open(path: &Path) -> Result<MatchesLog, StoreError> {
+    fn open(path: &Path, revoked: &HashSet<String>) -> Result<MatchesLog, StoreError> {
         let (mut games, mut unreadable, mut number) = (Vec::new(), Unreadable::default(), 0);
         let log = Log::open(path, |record| {
             number += 1;
             match serde_json::from_slice::<MatchGame>(record) {
+                Ok(game) if revoked.contains(&game.worker) => {}
                 Ok(game) => games.push(game),
                 Err(error) => unreadable.add(&format!("record {number}"), &error.to_string()),
             }
@@ -123,10 +192,39 @@ impl Store for FolderStore {
         Ok(Appended::New)
     }
 
+    fn append_game_by(&self, record: &[u8], worker: &str) -> Result<Appended, StoreError> {
+        // First who, then what: a game whose worker is not known could never be taken back.
+        let line = UploadLine::Sent {
+            record: hex(&hash(record)),
+            worker: worker.to_owned(),
+        };
+        lock(&self.uploads).append(&line)?;
+        if let UploadLine::Sent { record, worker } = line {
+            lock(&self.uploads).workers.insert(record, worker);
+        }
+        self.append_game(record)
+    }
+
+    fn revoke(&self, worker: &str) -> Result<(), StoreError> {
+        let revoked = worker.to_owned();
+        let mut uploads = lock(&self.uploads);
+        uploads.append(&UploadLine::Revoked { revoked })?;
+        uploads.revoked.insert(worker.to_owned());
+        let mut matches = lock(&self.matches);
+        matches.games.retain(|game| game.worker != worker);
+        matches.filled = matches.games.iter().map(slot).collect();
+        Ok(())
+    }
+
     fn games(&self, each: &mut dyn FnMut(&[u8])) -> Result<(), StoreError> {
         // The log stays open for appending; a second reader sees whole records only while nobody appends.
         let _games = lock(&self.games);
-        Log::open(&self.dir.join(GAMES), each)?;
+        let uploads = lock(&self.uploads);
+        Log::open(&self.dir.join(GAMES), |record| {
+            if !uploads.is_revoked(&hash(record)) {
+                each(record);
+            }
+        })?;
         Ok(())
     }
 
@@ -275,6 +373,43 @@ mod tests {
             Appended::Duplicate
         );
         assert_eq!(again.match_games().unwrap(), [game(0, Winner::First)]);
+    }
+
+    #[test]
+    fn a_banned_worker_has_never_played() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = store(folder.path());
+        let by = |worker: &str, slot| MatchGame {
+            worker: worker.into(),
+            ..MatchGame::new("a", "b", slot, Winner::First)
+        };
+        first.append_game(b"ours").unwrap();
+        first.append_game_by(b"good", "ann").unwrap();
+        first.append_game_by(b"bad", "bob").unwrap();
+        for (worker, slot) in [("ann", 0), ("bob", 1), ("ann", 2)] {
+            first.fill_slot(&by(worker, slot)).unwrap();
+        }
+        first.revoke("bob").unwrap();
+        let games = |store: &FolderStore| {
+            let mut found = Vec::new();
+            store.games(&mut |game| found.push(game.to_vec())).unwrap();
+            found
+        };
+        let left = [b"ours".to_vec(), b"good".to_vec()];
+        assert_eq!(games(&first), left);
+        assert_eq!(first.match_games().unwrap(), [by("ann", 0), by("ann", 2)]);
+        assert_eq!(first.fill_slot(&by("cid", 1)).unwrap(), Appended::New);
+        drop(first);
+        let mut found = Vec::new();
+        let again = FolderStore::open(folder.path(), |game| found.push(game.to_vec())).unwrap();
+        assert_eq!(found, left);
+        let workers: Vec<String> = again
+            .match_games()
+            .unwrap()
+            .into_iter()
+            .map(|game| game.worker)
+            .collect();
+        assert_eq!(workers, ["ann", "ann", "cid"]);
     }
 
     #[test]

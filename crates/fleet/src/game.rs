@@ -57,7 +57,27 @@ pub trait Game: Sized + 'static {
         slot: u32,
         seed: u64,
         stop: &AtomicBool,
-    ) -> Option<Winner>;
+    ) -> Option<MatchRecord>;
+
+    /// Checks a self-play game that was played somewhere else, by the rules alone: the start that the task's seed gives,
+    /// every move, the end, the result, and the training records. The error is a sentence for whoever sent it.
+    fn verify(
+        settings: &Self::Settings,
+        task: &SelfPlayTask<'_>,
+        record: &Self::Record,
+    ) -> Result<(), String>;
+
+    /// Checks a match game in the same way.
+    fn verify_match(
+        settings: &Self::Settings,
+        slot: u32,
+        seed: u64,
+        record: &MatchRecord,
+    ) -> Result<(), String>;
+
+    /// The moves and the result of a game as one text: what makes it this game and no other, without its training
+    /// records and its number.
+    fn moves_and_result(record: &Self::Record) -> String;
 
     /// Fixed opponents against which networks are rated, those that can play here.
     fn anchors(_settings: &Self::Settings) -> Vec<Anchor<Self>> {
@@ -170,6 +190,36 @@ pub enum Winner {
     Second,
     /// Nobody: a tie.
     Nobody,
+}
+
+impl Winner {
+    /// Whether the first player won; nothing in a tie.
+    pub fn first_won(self) -> Option<bool> {
+        match self {
+            Winner::First => Some(true),
+            Winner::Second => Some(false),
+            Winner::Nobody => None,
+        }
+    }
+}
+
+impl From<Option<bool>> for Winner {
+    fn from(first_won: Option<bool>) -> Winner {
+        match first_won {
+            Some(true) => Winner::First,
+            Some(false) => Winner::Second,
+            None => Winner::Nobody,
+        }
+    }
+}
+
+/// A finished match game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatchRecord {
+    /// Who won.
+    pub winner: Winner,
+    /// The moves and the result, in a notation that [`Game::verify_match`] reads; empty if nobody has to check it.
+    pub moves: String,
 }
 
 /// A fixed opponent: what gives the ratings of a run a meaning outside of it.

@@ -34,24 +34,38 @@ mod state;
 mod store;
 mod window;
 
+// Many machines.
+mod accounts;
+mod check;
+mod desk;
+mod ledger;
+mod service;
+pub mod wire;
+
 // The loop, and how it shows itself.
+mod beginning;
 mod publish;
 mod report;
 mod run;
 mod status;
 
+pub use accounts::Account;
+pub use beginning::Beginning;
+pub use check::{Checked, check_game, check_selfplay, id_of, is_played_by, selfplay_task};
 pub use error::{BadSetting, GameError, RunError};
 pub use folder::FolderStore;
 pub use game::{
-    Anchor, CHECKPOINT_EXTENSION, Game, Learner, NewNetwork, PlayerFor, Schedule, SelfPlayTask,
-    Trained, TrainingProgress, TrainingRequest, Winner,
+    Anchor, CHECKPOINT_EXTENSION, Game, Learner, MatchRecord, NewNetwork, PlayerFor, Schedule,
+    SelfPlayTask, Trained, TrainingProgress, TrainingRequest, Winner,
 };
+pub use ledger::{Ledger, LedgerError, Refusal, RefusalKind, ServeOptions};
 pub use matches::{MatchTask, Rule, play_match};
 pub use ratings::{Rating, Ratings};
 pub use report::{Join, Page, chart};
-pub use run::{Beginning, Run};
+pub use run::Run;
 pub use score::{Elo, Interval, Score};
 pub use selfplay::play_games;
+pub use service::{Order, Service};
 pub use settings::{Setting, check_settings_table, settings_file};
 pub use sprt::{Limits, Sprt, Verdict};
 pub use state::{MatchLine, Seconds, State, TrainingLine};

@@ -12,9 +12,7 @@ use std::{
     thread,
 };
 
-use base::nth_seed;
-
-use crate::{MatchGame, Score, Sprt, Store, StoreError, Verdict, Winner};
+use crate::{MatchGame, Score, Sprt, Store, StoreError, Verdict, Winner, desk::Desk};
 
 /// A match between two players.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +40,7 @@ pub enum Rule {
 
 impl Rule {
     /// The longest match.
-    fn most_games(&self) -> u32 {
+    pub(crate) fn most_games(&self) -> u32 {
         match self {
             Rule::Sprt(sprt) => sprt.limits.map_or(u32::MAX, |limits| limits.max_games),
             Rule::Length(games) => *games,
@@ -61,76 +59,86 @@ pub fn play_match(
     play: impl Fn(u32, u64, &AtomicBool) -> Option<Winner> + Sync,
     on_progress: impl Fn(Score) + Sync,
 ) -> Result<(Verdict, Score), StoreError> {
-    let slots = Slots::of(store.match_games()?, task);
-    let most = task.rule.most_games();
+    play_match_at(
+        &Desk::default(),
+        false,
+        store,
+        task,
+        stop,
+        play,
+        on_progress,
+    )
+}
+
+/// [`play_match`] at a desk from which workers elsewhere may take slots as well; then it waits for their results.
+pub(crate) fn play_match_at(
+    desk: &Desk,
+    is_for_workers: bool,
+    store: &dyn Store,
+    task: &MatchTask<'_>,
+    stop: &AtomicBool,
+    play: impl Fn(u32, u64, &AtomicBool) -> Option<Winner> + Sync,
+    on_progress: impl Fn(Score) + Sync,
+) -> Result<(Verdict, Score), StoreError> {
     // Games under way are given up as soon as the match is decided.
-    let done = AtomicBool::new(slots.verdict(&task.rule).0 != Verdict::Open);
-    let table = Mutex::new(Table {
-        slots,
-        handed_out: Vec::new(),
-        failure: None,
-    });
+    let done = desk.open_match(task, store.match_games()?, is_for_workers);
+    let is_over = || done.load(Ordering::Relaxed) || stop.load(Ordering::Relaxed);
+    let failure = Mutex::new(None);
+    let at_once = match task.at_once {
+        0 if !is_for_workers => 1,
+        at_once => at_once,
+    };
     thread::scope(|scope| {
-        for _ in 0..task.at_once.max(1) {
+        for _ in 0..at_once {
             scope.spawn(|| {
-                while !done.load(Ordering::Relaxed) && !stop.load(Ordering::Relaxed) {
-                    let Some(slot) = lock(&table).hand_out(most) else {
+                while !is_over() {
+                    let Some(offer) = desk.take_slot(false) else {
+                        if !is_for_workers {
+                            return;
+                        }
+                        desk.wait();
+                        continue;
+                    };
+                    let Some(winner) = play(offer.slot, offer.seed, &done) else {
                         return;
                     };
-                    let Some(winner) = play(slot, nth_seed(task.seed, u64::from(slot)), &done)
-                    else {
-                        return;
-                    };
-                    let mut table = lock(&table);
-                    let game = MatchGame::new(task.first, task.second, slot, winner);
-                    if let Err(error) = store.fill_slot(&game) {
-                        table.failure.get_or_insert(error);
-                        done.store(true, Ordering::Relaxed);
-                        return;
-                    }
-                    table.slots.fill(slot, game.first_won);
-                    let (verdict, score) = table.slots.verdict(&task.rule);
-                    on_progress(score);
-                    if verdict != Verdict::Open {
-                        done.store(true, Ordering::Relaxed);
+                    let game = MatchGame::new(task.first, task.second, offer.slot, winner);
+                    match desk.fill(store, &game) {
+                        Ok(Some((_, score))) => on_progress(score),
+                        Ok(None) => return,
+                        Err(error) => {
+                            lock(&failure).get_or_insert(error);
+                            done.store(true, Ordering::Relaxed);
+                            return;
+                        }
                     }
                 }
             });
         }
+        while is_for_workers && !is_over() {
+            desk.wait();
+            if let Some((_, _, score, _)) = desk.current_match() {
+                on_progress(score);
+            }
+        }
     });
-    let table = table.into_inner().unwrap_or_else(PoisonError::into_inner);
-    match table.failure {
+    let outcome = desk.close_match();
+    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(error) => Err(error),
-        None => Ok(table.slots.verdict(&task.rule)),
-    }
-}
-
-struct Table {
-    slots: Slots,
-    handed_out: Vec<u32>,
-    failure: Option<StoreError>,
-}
-
-impl Table {
-    /// The first slot that nobody has filled or is filling.
-    fn hand_out(&mut self, most: u32) -> Option<u32> {
-        let slot = (0..most)
-            .find(|slot| !self.slots.is_filled(*slot) && !self.handed_out.contains(slot))?;
-        self.handed_out.push(slot);
-        Some(slot)
+        None => Ok(outcome),
     }
 }
 
 /// The results of a match by slot.
 #[derive(Default)]
-struct Slots {
+pub(crate) struct Slots {
     /// Open, or whether the first player won, which is absent in a tie.
     results: Vec<Option<Option<bool>>>,
 }
 
 impl Slots {
     /// The slots of a match among all results of a run.
-    fn of(games: Vec<MatchGame>, task: &MatchTask<'_>) -> Slots {
+    pub(crate) fn of(games: Vec<MatchGame>, task: &MatchTask<'_>) -> Slots {
         let mut slots = Slots::default();
         for game in games {
             // The first runs did not say who the opponent was: the best network of that time, as now.
@@ -142,7 +150,7 @@ impl Slots {
         slots
     }
 
-    fn fill(&mut self, slot: u32, first_won: Option<bool>) {
+    pub(crate) fn fill(&mut self, slot: u32, first_won: Option<bool>) {
         let slot = slot as usize;
         if self.results.len() <= slot {
             self.results.resize(slot + 1, None);
@@ -150,13 +158,13 @@ impl Slots {
         self.results[slot].get_or_insert(first_won);
     }
 
-    fn is_filled(&self, slot: u32) -> bool {
+    pub(crate) fn is_filled(&self, slot: u32) -> bool {
         matches!(self.results.get(slot as usize), Some(Some(_)))
     }
 
     /// The verdict of the slots in order, and the score at which it fell. Ties count for the length of the match, which
     /// must come to an end.
-    fn verdict(&self, rule: &Rule) -> (Verdict, Score) {
+    pub(crate) fn verdict(&self, rule: &Rule) -> (Verdict, Score) {
         let mut score = Score::default();
         let filled = self.results.iter().map_while(|result| *result);
         let most = rule.most_games() as usize;
@@ -289,6 +297,27 @@ mod tests {
         assert_eq!(slots.verdict(&sprt), (Verdict::Open, Score::default()));
         slots.fill(0, Some(false));
         assert_eq!(slots.verdict(&sprt).0, Verdict::Pass);
+    }
+
+    #[test]
+    fn whatever_the_order_of_arrival_the_verdict_and_the_score_are_the_same() {
+        let rule = Rule::Sprt(Sprt::default());
+        for luck in 2..6 {
+            let mut verdicts = std::collections::HashSet::new();
+            for shuffle in 0..1000_u64 {
+                let mut order: Vec<u32> = (0..400).collect();
+                order.sort_by_key(|slot| base::mix(u64::from(*slot) ^ (shuffle << 32)));
+                let mut slots = Slots::default();
+                let decided = order.into_iter().find_map(|slot| {
+                    let won = !base::mix(u64::from(slot)).is_multiple_of(luck);
+                    slots.fill(slot, Some(won));
+                    Some(slots.verdict(&rule)).filter(|(verdict, _)| *verdict != Verdict::Open)
+                });
+                let (verdict, score) = decided.unwrap();
+                verdicts.insert((verdict == Verdict::Pass, score.wins, score.losses));
+            }
+            assert_eq!(verdicts.len(), 1, "{verdicts:?}");
+        }
     }
 
     #[test]

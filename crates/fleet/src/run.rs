@@ -1,47 +1,51 @@
 //! A run of the learning loop: what is due next, and what becomes of it.
 
+mod gate;
+
 use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    thread,
     time::Instant,
 };
 
 use base::{LockedFolder, nth_seed};
 
 use crate::{
-    Appended, CHECKPOINT_EXTENSION, Event, FolderStore, Games, Learner, MatchLine, MatchTask,
-    NewNetwork, Phase, PlayerFor, Rule, RunError, Score, SelfPlayTask, State, Status, Store,
-    StoreError, TrainingLine, TrainingProgress, TrainingRequest, Verdict, play_games, play_match,
-    publish::Publisher, report, settings, window::RoundCount,
+    Appended, Beginning, CHECKPOINT_EXTENSION, Event, FolderStore, Games, Learner, Ledger,
+    LedgerError, Phase, PlayerFor, RunError, SelfPlayTask, ServeOptions, State, Status, Store,
+    StoreError, TrainingLine, TrainingProgress, TrainingRequest,
+    beginning::{adopt, begin, check_same, new_settings},
+    desk::{Desk, SelfPlayOffer},
+    ledger::Shared,
+    publish::Publisher,
+    report,
+    selfplay::play_numbers,
+    settings,
+    window::RoundCount,
 };
 
 /// Characters of a network's name in a status line.
 const SHORT_NAME: usize = 8;
 /// What a status line calls the player of the first games when it is no network.
 const NO_NETWORK: &str = "none";
-/// Keeps the seeds of matches apart from those of self-play.
-const MATCH_SEEDS: u64 = 0x6d61_7463_6865_7321;
 
 /// A run.
 pub struct Run<L: Learner> {
     store: Arc<dyn Store>,
     /// Nobody else plays or trains here.
-    _lock: LockedFolder,
-    settings: L::Settings,
+    lock: LockedFolder,
+    settings: Arc<L::Settings>,
     state: State,
     games: Games<L>,
-}
-
-/// How a new run begins.
-#[derive(Clone, Debug, Default)]
-pub struct Beginning {
-    /// A network to begin with instead of the game's own.
-    pub from: Option<PathBuf>,
-    /// Settings by path, such as `("size", "9")`. A run that has begun must have them already.
-    pub values: Vec<(String, String)>,
+    shared: Arc<Shared<L>>,
+    /// Games at once in this process, for self-play and for matches.
+    at_once: [usize; 2],
+    /// Whether workers elsewhere play, too.
+    is_served: bool,
 }
 
 impl<L: Learner> Run<L> {
@@ -94,13 +98,35 @@ impl<L: Learner> Run<L> {
             }
         };
         store.remove_training(state.rounds)?;
+        let schedule = L::schedule(&settings);
         Ok(Run {
             store: Arc::new(store),
-            _lock: lock,
-            settings,
+            lock,
+            shared: Arc::new(Shared::new(Desk::new(games.next_number))),
+            at_once: [schedule.games_at_once, schedule.match_games_at_once],
+            is_served: false,
+            settings: Arc::new(settings),
             state,
             games,
         })
+    }
+
+    /// Lets workers elsewhere play for this run: they take tasks from the ledger and hand games in to it.
+    pub fn serve(&mut self, options: ServeOptions) -> Result<Arc<Ledger<L>>, LedgerError> {
+        if let Some(local) = options.local_games {
+            self.at_once = [local; 2];
+        }
+        self.is_served = true;
+        let ledger = Ledger::open(
+            self.lock.path(),
+            self.store.clone(),
+            self.settings.clone(),
+            self.shared.clone(),
+            self.games.numbers.clone(),
+            options,
+        )?;
+        self.offer_next();
+        Ok(Arc::new(ledger))
     }
 
     /// The settings.
@@ -142,6 +168,8 @@ impl<L: Learner> Run<L> {
         stop: &AtomicBool,
         on_progress: &(dyn Fn(Status) + Sync),
     ) -> Result<Event, RunError> {
+        self.absorb()?;
+        self.offer_next();
         let phase = if self.state.candidate.is_some() {
             Phase::Match
         } else if self.state.to_rate.is_some() {
@@ -152,8 +180,11 @@ impl<L: Learner> Run<L> {
             Phase::Training
         };
         let publisher = Publisher::new(Arc::clone(&self.store), self.status(phase));
+        let shared = self.shared.clone();
+        shared.set_status(self.status(phase));
         let on_progress = &|status: Status| {
             publisher.note(&status);
+            shared.set_status(status.clone());
             on_progress(status);
         };
         let event = publisher.during(|| match phase {
@@ -168,6 +199,47 @@ impl<L: Learner> Run<L> {
         let page = report::page(&self.state, self.games.count, &match_games, &page);
         self.store.write_report(&page)?;
         Ok(event)
+    }
+
+    /// Adds the games that came in from elsewhere.
+    fn absorb(&mut self) -> Result<(), RunError> {
+        let arrived = self.shared.arrivals();
+        if !self.shared.take_revoked() {
+            arrived
+                .into_iter()
+                .for_each(|record| self.games.add(record));
+            return Ok(());
+        }
+        // Somebody's games were taken back: everything is counted again. What arrived is in the log, too.
+        let numbers = std::mem::take(&mut self.games.numbers);
+        let mut games = Games::new(L::schedule(&self.settings).window);
+        self.store.games(&mut |record| {
+            if let Ok(game) = L::decode(&self.settings, record) {
+                games.add(game);
+            }
+        })?;
+        games.numbers.extend(numbers);
+        self.games = games;
+        Ok(())
+    }
+
+    /// Tells workers which self-play is wanted. While a network is trained or compared, they play for the next round.
+    fn offer_next(&self) {
+        if !self.is_served {
+            return;
+        }
+        let is_enough = self.games_of_round().games >= self.games_wanted_of_round();
+        let is_settled = self.state.candidate.is_none();
+        let (round, wanted) = match is_enough && is_settled {
+            true => (self.state.rounds + 1, L::schedule(&self.settings).games),
+            false => (self.state.rounds, self.games_wanted_of_round()),
+        };
+        let wanted = wanted.saturating_sub(self.games.of_round(round).games);
+        self.shared.desk.offer_selfplay(Some(SelfPlayOffer {
+            round,
+            network: self.state.best.clone(),
+            wanted,
+        }));
     }
 
     fn play(
@@ -187,8 +259,8 @@ impl<L: Learner> Run<L> {
         };
         let player = L::player(&self.settings, PlayerFor::SelfPlay, best.as_deref())
             .map_err(RunError::Game)?;
-        let (settings, store, network) = (&self.settings, &self.store, &self.state.best);
-        let first = self.games.next_number;
+        let (settings, store, network) = (&*self.settings, &self.store, &self.state.best);
+        let shared = &self.shared;
         let books = Mutex::new((&mut self.games, None::<StoreError>));
         let play = |number| {
             let task = SelfPlayTask {
@@ -199,27 +271,62 @@ impl<L: Learner> Run<L> {
             };
             L::play(settings, &player, &task, &enough)
         };
-        let finished = |_, record| {
+        // What is done with a game is the same wherever it was played; one from elsewhere is kept already.
+        let count = |record: Option<L::Record>, kept: Result<(), StoreError>| {
             let mut books = books.lock().unwrap_or_else(PoisonError::into_inner);
             let (games, failure) = &mut *books;
-            match store.append_game(&L::encode(&record)) {
-                Ok(Appended::New) => games.add(record),
-                Ok(Appended::Duplicate) => {}
-                Err(error) => *failure = Some(error),
+            if let Err(error) = kept {
+                failure.get_or_insert(error);
             }
-            let seconds = seconds_before + began.elapsed().as_secs_f64();
-            on_progress(Status {
-                games: games.count,
-                positions: games.positions,
-                games_per_hour: per_hour(games.count, seconds),
-                ..before.clone()
-            });
+            if let Some(record) = record {
+                games.add(record);
+                let seconds = seconds_before + began.elapsed().as_secs_f64();
+                on_progress(Status {
+                    games: games.count,
+                    positions: games.positions,
+                    games_per_hour: per_hour(games.count, seconds),
+                    ..before.clone()
+                });
+            }
             let is_enough = games.of_round(round).games >= wanted;
             if is_enough || failure.is_some() || stop.load(Ordering::Relaxed) {
                 enough.store(true, Ordering::Relaxed);
+                shared.desk.wake();
             }
         };
-        play_games(first, None, schedule.games_at_once, &enough, play, finished);
+        let finished = |_, record| match store.append_game(&L::encode(&record)) {
+            Ok(Appended::New) => {
+                shared.desk.count_game(round);
+                count(Some(record), Ok(()));
+            }
+            Ok(Appended::Duplicate) => count(None, Ok(())),
+            Err(error) => count(None, Err(error)),
+        };
+        let number = || match shared.desk.take_number() {
+            Ok(number) => Some(number),
+            Err(error) => {
+                count(None, Err(error));
+                None
+            }
+        };
+        let is_served = self.is_served;
+        let at_once = match self.at_once[0] {
+            0 if !is_served => 1,
+            at_once => at_once,
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| play_numbers(number, at_once, &enough, play, finished));
+            while is_served && !enough.load(Ordering::Relaxed) {
+                shared.desk.wait();
+                let arrived = shared.arrivals();
+                if arrived.is_empty() {
+                    count(None, Ok(()));
+                }
+                for record in arrived {
+                    count(Some(record), Ok(()));
+                }
+            }
+        });
         if let Some(error) = books.into_inner().unwrap_or_else(PoisonError::into_inner).1 {
             return Err(error.into());
         }
@@ -279,196 +386,6 @@ impl<L: Learner> Run<L> {
         Ok(Event::Trained(line))
     }
 
-    fn decide(
-        &mut self,
-        stop: &AtomicBool,
-        on_progress: &(dyn Fn(Status) + Sync),
-    ) -> Result<Event, RunError> {
-        let began = Instant::now();
-        let Some(candidate) = self.state.candidate.clone() else {
-            return Ok(Event::Stopped);
-        };
-        let best = self.state.best.clone();
-        // The first network has nobody to beat, and one that was promoted just before a crash has beaten it.
-        let (verdict, score) = if best.is_empty() || best == candidate {
-            (Verdict::Pass, self.score_of(&candidate)?)
-        } else {
-            self.gate(&candidate, &best, stop, on_progress)?
-        };
-        self.state.seconds.matches += began.elapsed().as_secs_f64();
-        if verdict == Verdict::Open {
-            self.store.save_state(&self.state)?;
-            return Ok(Event::Stopped);
-        }
-        let promoted = verdict == Verdict::Pass;
-        if promoted {
-            if !self.store.compare_and_set_best(&best, &candidate)? {
-                return Err(StoreError::Conflict.into());
-            }
-            self.state.best.clone_from(&candidate);
-            if self.state.first.is_empty() && best.is_empty() {
-                self.state.first.clone_from(&candidate);
-            }
-            let rates = L::schedule(&self.settings).rating_games > 0;
-            self.state.to_rate = rates.then(|| candidate.clone());
-        }
-        self.state.candidate = None;
-        let mut line = MatchLine {
-            round: self.state.rounds,
-            network: candidate.clone(),
-            score,
-            promoted,
-            elo: 0.0,
-            games: self.games.count,
-            at_seconds: self.state.seconds.total(),
-        };
-        self.state.matches.push(line.clone());
-        line.elo = self.update_ratings(&candidate)?.0;
-        if let Some(last) = self.state.matches.last_mut() {
-            last.elo = line.elo;
-        }
-        self.store.save_state(&self.state)?;
-        Ok(Event::Decided(line))
-    }
-
-    fn gate(
-        &self,
-        candidate: &str,
-        best: &str,
-        stop: &AtomicBool,
-        on_progress: &(dyn Fn(Status) + Sync),
-    ) -> Result<(Verdict, Score), RunError> {
-        let schedule = L::schedule(&self.settings);
-        let players = [self.match_player(candidate)?, self.match_player(best)?];
-        let task = MatchTask {
-            first: candidate,
-            second: best,
-            rule: Rule::Sprt(schedule.sprt),
-            at_once: schedule.match_games_at_once,
-            seed: nth_seed(schedule.seed ^ MATCH_SEEDS, self.state.rounds),
-        };
-        self.play_match(
-            &task,
-            [&players[0], &players[1]],
-            Phase::Match,
-            stop,
-            on_progress,
-        )
-    }
-
-    /// Plays what is missing of the new best network's games against older ones and fixed opponents.
-    fn rate(
-        &mut self,
-        stop: &AtomicBool,
-        on_progress: &(dyn Fn(Status) + Sync),
-    ) -> Result<Event, RunError> {
-        let began = Instant::now();
-        let Some(network) = self.state.to_rate.clone() else {
-            return Ok(Event::Stopped);
-        };
-        let schedule = L::schedule(&self.settings);
-        let player = self.match_player(&network)?;
-        let task = MatchTask {
-            first: &network,
-            second: "",
-            rule: Rule::Length(schedule.rating_games),
-            at_once: schedule.match_games_at_once,
-            seed: nth_seed(schedule.seed ^ MATCH_SEEDS, !self.state.rounds),
-        };
-        let mut is_open = false;
-        for opponent in older(&self.state.best_chain(), schedule.rating_opponents) {
-            if is_open
-                || self
-                    .store
-                    .network(opponent, L::NETWORK_EXTENSION)?
-                    .is_none()
-            {
-                continue;
-            }
-            let other = self.match_player(opponent)?;
-            let sides = [&player, &other];
-            let task = MatchTask {
-                second: opponent,
-                ..task
-            };
-            let (verdict, _) = self.play_match(&task, sides, Phase::Rating, stop, on_progress)?;
-            is_open |= verdict == Verdict::Open;
-        }
-        if !is_open {
-            for anchor in L::anchors(&self.settings) {
-                let sides = [&player, &anchor.player];
-                let task = MatchTask {
-                    second: &anchor.name,
-                    ..task
-                };
-                let (verdict, _) =
-                    self.play_match(&task, sides, Phase::Rating, stop, on_progress)?;
-                is_open |= verdict == Verdict::Open;
-            }
-        }
-        self.state.seconds.matches += began.elapsed().as_secs_f64();
-        if is_open {
-            self.store.save_state(&self.state)?;
-            return Ok(Event::Stopped);
-        }
-        self.state.to_rate = None;
-        let (elo, error) = self.update_ratings(&network)?;
-        self.store.save_state(&self.state)?;
-        Ok(Event::Rated(elo, error))
-    }
-
-    fn play_match(
-        &self,
-        task: &MatchTask<'_>,
-        players: [&L::Player; 2],
-        phase: Phase,
-        stop: &AtomicBool,
-        on_progress: &(dyn Fn(Status) + Sync),
-    ) -> Result<(Verdict, Score), RunError> {
-        let status = self.status(phase);
-        let told = |score| {
-            on_progress(Status {
-                last_match: Some(score),
-                ..status.clone()
-            })
-        };
-        let settings = &self.settings;
-        let play =
-            |slot, seed, done: &AtomicBool| L::play_match_game(settings, players, slot, seed, done);
-        Ok(play_match(&*self.store, task, stop, play, told)?)
-    }
-
-    fn match_player(&self, name: &str) -> Result<L::Player, RunError> {
-        let file = network_file::<L>(&*self.store, name)?;
-        L::player(&self.settings, PlayerFor::Match, Some(&file)).map_err(RunError::Game)
-    }
-
-    /// The score of all gating games of a network.
-    fn score_of(&self, network: &str) -> Result<Score, RunError> {
-        let mut score = Score::default();
-        for game in self.store.match_games()? {
-            if game.first == network {
-                match game.first_won {
-                    Some(true) => score.wins += 1,
-                    Some(false) => score.losses += 1,
-                    None => {}
-                }
-            }
-        }
-        Ok(score)
-    }
-
-    /// Rates everybody anew; returns the Elo of `network` and half its 95 % interval.
-    fn update_ratings(&mut self, network: &str) -> Result<(f64, Option<f64>), RunError> {
-        let ratings = self.state.ratings(&self.store.match_games()?);
-        let of = |name: &str| {
-            let rating = ratings.of(name);
-            rating.map_or((0.0, None), |rating| (rating.elo.0, rating.error))
-        };
-        (self.state.elo, self.state.elo_error) = of(&self.state.best);
-        Ok(of(network))
-    }
-
     fn games_of_round(&self) -> RoundCount {
         self.games.of_round(self.state.rounds)
     }
@@ -506,19 +423,6 @@ impl<L: Learner> Run<L> {
     }
 }
 
-/// Former best networks to rate a new one against: two, four, eight and so on promotions back. The one before was the
-/// opponent of the gating match.
-fn older<'a>(chain: &[&'a str], most: usize) -> Vec<&'a str> {
-    let distances = (1..=most as u32).map(|power| 1_usize << power.min(30));
-    let last = chain.len().saturating_sub(1);
-    let mut opponents: Vec<&str> = distances
-        .map(|back| chain[last.saturating_sub(back)])
-        .collect();
-    opponents.dedup();
-    opponents.retain(|name| Some(name) != chain.last());
-    opponents
-}
-
 fn network_file<L: Learner>(store: &dyn Store, name: &str) -> Result<PathBuf, RunError> {
     let file = store.network(name, L::NETWORK_EXTENSION)?;
     file.ok_or_else(|| RunError::NoNetwork {
@@ -527,108 +431,10 @@ fn network_file<L: Learner>(store: &dyn Store, name: &str) -> Result<PathBuf, Ru
     })
 }
 
-/// The settings of a new run, checked.
-fn new_settings<L: Learner>(values: &[(String, String)]) -> Result<L::Settings, RunError> {
-    let settings = settings::with_values(&L::Settings::default(), values)
-        .map_err(|message| RunError::Game(message.into()))?;
-    L::check(&settings).map_err(RunError::NewSetting)?;
-    Ok(settings)
-}
-
-/// Refuses settings that differ from those of a run that has begun.
-fn check_same<L: Learner>(
-    dir: &Path,
-    found: &L::Settings,
-    values: &[(String, String)],
-) -> Result<(), RunError> {
-    let wanted =
-        settings::with_values(found, values).map_err(|message| RunError::Game(message.into()))?;
-    for (name, _) in values {
-        let [found, asked] =
-            [found, &wanted].map(|settings| settings::value_of(settings, name).unwrap_or_default());
-        if found != asked {
-            return Err(RunError::OtherSetting {
-                dir: dir.to_owned(),
-                name: name.clone(),
-                found,
-                asked,
-            });
-        }
-    }
-    Ok(())
-}
-
-/// A network to begin with. The settings of a folder must fit it; those of a new one follow it.
-fn adopt<L: Learner>(
-    file: &Path,
-    settings: &mut L::Settings,
-    had_settings: bool,
-) -> Result<NewNetwork, RunError> {
-    let before = settings::paths(settings);
-    let values: Vec<Option<String>> = before
-        .iter()
-        .map(|path| settings::value_of(settings, path))
-        .collect();
-    let network = L::adopt(file, settings).map_err(RunError::Game)?;
-    let changed: Vec<String> = before
-        .iter()
-        .zip(&values)
-        .filter(|(path, value)| settings::value_of(settings, path) != **value)
-        .map(|(path, _)| path.clone())
-        .collect();
-    if had_settings && !changed.is_empty() {
-        let wanted = settings::value_list(settings, &changed);
-        return Err(RunError::Game(
-            format!("{} has {wanted}; so must the settings", file.display()).into(),
-        ));
-    }
-    Ok(network)
-}
-
-/// The state a run begins with.
-fn begin<L: Learner>(
-    store: &dyn Store,
-    settings: &L::Settings,
-    given: Option<(&PathBuf, NewNetwork)>,
-) -> Result<State, RunError> {
-    let (network, begun_from) = match given {
-        Some((file, network)) => (Some(network), Some(file.display().to_string())),
-        None => (L::first_network(settings), None),
-    };
-    let mut first = String::new();
-    if let Some(network) = network {
-        store.put_network(&network)?;
-        first = network.name;
-    }
-    let state = State {
-        begun_from,
-        first: first.clone(),
-        best: first.clone(),
-        newest: first,
-        ..State::default()
-    };
-    store.save_state(&state)?;
-    Ok(state)
-}
-
 fn per_hour(games: u64, seconds: f64) -> f64 {
     if seconds > 0.0 {
         games as f64 * 3600.0 / seconds
     } else {
         0.0
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_new_best_network_meets_older_ones_ever_further_back() {
-        let names: Vec<String> = (0..12).map(|index| index.to_string()).collect();
-        let chain: Vec<&str> = names.iter().map(String::as_str).collect();
-        assert_eq!(older(&chain, 3), ["9", "7", "3"]);
-        assert_eq!(older(&chain[..2], 3), ["0"]);
-        assert!(older(&chain[..1], 3).is_empty());
     }
 }

@@ -18,19 +18,33 @@ pub fn play_games<R>(
     finished: impl Fn(u64, R) + Sync,
 ) {
     let next = AtomicU64::new(first);
+    let number = || {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        (end.is_none_or(|end| number < end)).then_some(number)
+    };
+    play_numbers(number, at_once.max(1), stop, play, finished);
+}
+
+/// [`play_games`] with numbers from elsewhere; a player ends when there is none for it.
+pub(crate) fn play_numbers<R>(
+    next: impl Fn() -> Option<u64> + Sync,
+    at_once: usize,
+    stop: &AtomicBool,
+    play: impl Fn(u64) -> Option<R> + Sync,
+    finished: impl Fn(u64, R) + Sync,
+) {
     let play_next = || {
         while !stop.load(Ordering::Relaxed) {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if end.is_some_and(|end| number >= end) {
+            let Some(number) = next() else {
                 return;
-            }
+            };
             if let Some(record) = play(number) {
                 finished(number, record);
             }
         }
     };
     thread::scope(|scope| {
-        for _ in 0..at_once.max(1) {
+        for _ in 0..at_once {
             scope.spawn(play_next);
         }
     });

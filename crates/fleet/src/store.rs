@@ -23,6 +23,12 @@ pub trait Store: Send + Sync {
     /// Appends a self-play game. The same game again, by the hash of its bytes, is not appended.
     fn append_game(&self, record: &[u8]) -> Result<Appended, StoreError>;
 
+    /// Appends a self-play game that a worker elsewhere played, so that it can be taken back.
+    fn append_game_by(&self, record: &[u8], worker: &str) -> Result<Appended, StoreError>;
+
+    /// From now on the games of a worker do not count: neither its self-play nor its slots, which are open again.
+    fn revoke(&self, worker: &str) -> Result<(), StoreError>;
+
     /// Hands every self-play game to `each`, oldest first.
     fn games(&self, each: &mut dyn FnMut(&[u8])) -> Result<(), StoreError>;
 
@@ -84,6 +90,9 @@ pub struct MatchGame {
     /// Whether the first player won; absent in a tie.
     #[serde(rename = "candidate_won")]
     pub first_won: Option<bool>,
+    /// The worker that played it; empty if it was played where the run is.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub worker: String,
 }
 
 impl MatchGame {
@@ -93,11 +102,8 @@ impl MatchGame {
             first: first.to_owned(),
             second: second.to_owned(),
             slot,
-            first_won: match winner {
-                Winner::First => Some(true),
-                Winner::Second => Some(false),
-                Winner::Nobody => None,
-            },
+            first_won: winner.first_won(),
+            worker: String::new(),
         }
     }
 }

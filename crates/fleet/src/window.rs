@@ -1,6 +1,6 @@
 //! What is known of a run's games: how many, the newest ones, and the positions to learn from.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use crate::{Learner, Unreadable};
 
@@ -20,8 +20,9 @@ pub struct Games<L: Learner> {
     /// Records that teach nothing because they cannot be read.
     pub unreadable: Unreadable,
     pub(crate) next_number: u64,
-    /// The round the newest game was played in, and what there is of that round.
-    newest_round: (u64, RoundCount),
+    /// The numbers of all games: a number has one game.
+    pub(crate) numbers: HashSet<u64>,
+    rounds: BTreeMap<u64, RoundCount>,
     pub(crate) window: VecDeque<L::Example>,
     window_size: usize,
 }
@@ -45,7 +46,8 @@ impl<L: Learner> Games<L> {
             summary: L::Summary::default(),
             unreadable: Unreadable::default(),
             next_number: 0,
-            newest_round: (0, RoundCount::default()),
+            numbers: HashSet::new(),
+            rounds: BTreeMap::new(),
             window: VecDeque::new(),
             window_size,
         }
@@ -55,6 +57,7 @@ impl<L: Learner> Games<L> {
     pub fn add(&mut self, record: L::Record) {
         let (number, round) = L::number_and_round(&record);
         self.next_number = self.next_number.max(number + 1);
+        self.numbers.insert(number);
         let examples = match L::examples(&record) {
             Ok(examples) => examples,
             Err(why) => {
@@ -64,11 +67,9 @@ impl<L: Learner> Games<L> {
         };
         self.count += 1;
         self.positions += examples.len() as u64;
-        if self.newest_round.0 != round {
-            self.newest_round = (round, RoundCount::default());
-        }
-        self.newest_round.1.games += 1;
-        self.newest_round.1.positions += examples.len();
+        let count = self.rounds.entry(round).or_default();
+        count.games += 1;
+        count.positions += examples.len();
         for example in examples {
             if self.window.len() == self.window_size {
                 self.window.pop_front();
@@ -82,11 +83,8 @@ impl<L: Learner> Games<L> {
         self.recent.push_back(record);
     }
 
-    /// What was played in `round`, which is the newest game's or a later one without games so far.
+    /// What was played in `round`. A game that comes in late counts for its own round, and is learned from all the same.
     pub fn of_round(&self, round: u64) -> RoundCount {
-        match self.newest_round {
-            (newest, count) if newest == round => count,
-            _ => RoundCount::default(),
-        }
+        self.rounds.get(&round).copied().unwrap_or_default()
     }
 }

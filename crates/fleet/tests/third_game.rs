@@ -7,8 +7,8 @@ use std::{fs, path::Path, sync::atomic::AtomicBool};
 
 use fleet::{
     Anchor, BadSetting, Beginning, CHECKPOINT_EXTENSION, Event, Game, GameError, Learner, Limits,
-    NewNetwork, PlayerFor, Run, Schedule, SelfPlayTask, Setting, Sprt, Trained, TrainingProgress,
-    TrainingRequest, Winner,
+    MatchRecord, NewNetwork, PlayerFor, Run, Schedule, SelfPlayTask, Setting, Sprt, Trained,
+    TrainingProgress, TrainingRequest,
 };
 use learn::{
     Batch, Chain, DataError, Dense, DenseStart, Mode, Model, Part, Shape, Shuffle, TrainSettings,
@@ -38,6 +38,20 @@ fn play(policies: [&Policy; 2], rng: &mut Rng) -> (Vec<(usize, usize)>, bool) {
         heap -= taken;
     }
     (moves.clone(), moves.len() % 2 == 1)
+}
+
+/// Whether the one who moved first won, if the moves are legal to the end.
+fn replay(mut heap: usize, moves: &[(usize, usize)]) -> Result<bool, String> {
+    for &(seen, taken) in moves {
+        if seen != heap || !legal(heap).contains(&taken) {
+            return Err(format!("nobody can take {taken} of {heap}"));
+        }
+        heap -= taken;
+    }
+    match heap {
+        0 => Ok(moves.len() % 2 == 1),
+        left => Err(format!("{left} stones are left")),
+    }
 }
 
 /// A network that was read: the chances of each move for each heap.
@@ -155,19 +169,47 @@ impl Game for Nim {
         slot: u32,
         seed: u64,
         _: &AtomicBool,
-    ) -> Option<Winner> {
+    ) -> Option<MatchRecord> {
         let first_begins = slot.is_multiple_of(2);
         let order = if first_begins {
             players
         } else {
             [players[1], players[0]]
         };
-        let (_, beginner_won) = play(order, &mut Rng::seed_from_u64(seed));
-        Some(if beginner_won == first_begins {
-            Winner::First
-        } else {
-            Winner::Second
+        let (moves, beginner_won) = play(order, &mut Rng::seed_from_u64(seed));
+        Some(MatchRecord {
+            winner: Some(beginner_won == first_begins).into(),
+            moves: serde_json::to_string(&moves).unwrap_or_default(),
         })
+    }
+
+    fn verify(_: &Settings, task: &SelfPlayTask<'_>, record: &Record) -> Result<(), String> {
+        let heap = HEAP - Rng::seed_from_u64(task.seed).random_range(0..4);
+        let beginner_won = replay(heap, &record.moves)?;
+        if beginner_won != record.first_won {
+            return Err("the other one took the last stone".into());
+        }
+        Ok(())
+    }
+
+    fn verify_match(
+        _: &Settings,
+        slot: u32,
+        seed: u64,
+        record: &MatchRecord,
+    ) -> Result<(), String> {
+        let moves: Vec<(usize, usize)> =
+            serde_json::from_str(&record.moves).map_err(|error| error.to_string())?;
+        let heap = HEAP - Rng::seed_from_u64(seed).random_range(0..4);
+        let first_won = replay(heap, &moves)? == slot.is_multiple_of(2);
+        if record.winner.first_won() != Some(first_won) {
+            return Err("the other one took the last stone".into());
+        }
+        Ok(())
+    }
+
+    fn moves_and_result(record: &Record) -> String {
+        serde_json::to_string(&record.moves).unwrap_or_default()
     }
 
     fn anchors(_: &Settings) -> Vec<Anchor<Nim>> {

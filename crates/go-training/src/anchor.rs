@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use fleet::Winner;
+use fleet::{MatchRecord, Winner};
 use go::{BoardSize, Color, Game, Komi, Move};
 use go_player::{
     Judge, LoadedNetwork,
@@ -15,7 +15,7 @@ use net::{Evaluator, Gather};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::Program;
+use crate::{Program, zero::moves_and_result};
 
 /// A program that is silent for so long has lost the game.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -79,7 +79,7 @@ pub(crate) fn play(
     slot: u32,
     seed: u64,
     stop: &AtomicBool,
-) -> Option<Winner> {
+) -> Option<MatchRecord> {
     let first = if slot.is_multiple_of(2) {
         Color::Black
     } else {
@@ -89,6 +89,8 @@ pub(crate) fn play(
         Color::Black => players,
         Color::White => [players[1], players[0]],
     };
+    // Games against fixed opponents are played where the run is, and nobody has to check them.
+    let mut moves = String::new();
     let winner = match by_color {
         [GoPlayer::Network(black), GoPlayer::Network(white)] => {
             // A game asks the two networks in turn, and must be waited for by one only.
@@ -96,14 +98,20 @@ pub(crate) fn play(
                 Color::Black => black.gather.join(),
                 Color::White => white.gather.join(),
             };
-            play_between([&black.judge, &white.judge], settings, seed, stop, seat)?.winner
+            let finished = play_between([&black.judge, &white.judge], settings, seed, stop, seat)?;
+            let names: Vec<String> = finished
+                .game
+                .moves()
+                .map(|(_, mv)| mv.to_string())
+                .collect();
+            moves = moves_and_result(&names, &finished.result());
+            finished.winner
         }
         _ => play_mixed(by_color, size, settings, seed, stop)?,
     };
-    Some(match winner {
-        Some(winner) if winner == first => Winner::First,
-        Some(_) => Winner::Second,
-        None => Winner::Nobody,
+    Some(MatchRecord {
+        winner: Winner::from(winner.map(|winner| winner == first)),
+        moves,
     })
 }
 
@@ -291,6 +299,7 @@ mod tests {
             u64::from(slot),
             &stop,
         )
+        .map(|game| game.winner)
     }
 
     #[test]
@@ -310,7 +319,7 @@ mod tests {
         for slot in 0..2 {
             let players = [&gnugo, &GoPlayer::Random];
             let winner = play(players, size, &SelfPlay::default(), slot, 7, &stop);
-            assert_eq!(winner, Some(Winner::First), "slot {slot}");
+            assert_eq!(winner.unwrap().winner, Winner::First, "slot {slot}");
         }
     }
 }

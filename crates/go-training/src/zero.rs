@@ -4,12 +4,13 @@
 mod learner;
 mod settings;
 mod stored;
+mod verify;
 
 use std::{path::Path, sync::atomic::AtomicBool};
 
 use fleet::{
-    Anchor, BadSetting, Game, GameError, Page, PlayerFor, Schedule, SelfPlayTask, Setting, State,
-    Winner,
+    Anchor, BadSetting, Game, GameError, MatchRecord, Page, PlayerFor, Schedule, SelfPlayTask,
+    Setting, State,
 };
 use go::BoardSize;
 use go_player::{LoadedNetwork, selfplay::play_game};
@@ -21,6 +22,7 @@ use crate::{
 
 pub use settings::{GatePart, RatingPart, SelfPlayPart, TrainingPart, ZeroSettings};
 pub use stored::{Head, StoredGame};
+pub(crate) use verify::moves_and_result;
 
 /// Go, for the loop.
 pub struct Go;
@@ -98,9 +100,31 @@ impl Game for Go {
         slot: u32,
         seed: u64,
         stop: &AtomicBool,
-    ) -> Option<Winner> {
+    ) -> Option<MatchRecord> {
         let play = settings.gate.play(&settings.selfplay.play);
         anchor::play(players, board_size(settings), &play, slot, seed, stop)
+    }
+
+    fn verify(
+        settings: &ZeroSettings,
+        task: &SelfPlayTask<'_>,
+        record: &StoredGame,
+    ) -> Result<(), String> {
+        verify::verify(board_size(settings), &settings.selfplay.play, task, record)
+    }
+
+    fn verify_match(
+        settings: &ZeroSettings,
+        slot: u32,
+        _: u64,
+        record: &MatchRecord,
+    ) -> Result<(), String> {
+        let play = settings.gate.play(&settings.selfplay.play);
+        verify::verify_match(board_size(settings), &play, slot, record)
+    }
+
+    fn moves_and_result(record: &StoredGame) -> String {
+        moves_and_result(&record.head.moves, &record.head.result)
     }
 
     fn anchors(settings: &ZeroSettings) -> Vec<Anchor<Go>> {

@@ -13,18 +13,23 @@ mod settings;
 mod stored;
 #[cfg(all(test, feature = "trainer"))]
 mod tests;
+mod verify;
 
 use std::{
-    cmp::Ordering, collections::BTreeMap, num::NonZero, path::Path, sync::atomic::AtomicBool,
+    cmp::Ordering,
+    collections::BTreeMap,
+    num::NonZero,
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering as AtomicOrdering},
     thread,
 };
 
 use fleet::{
-    Anchor, BadSetting, Game, GameError, Join, Page, PlayerFor, Schedule, SelfPlayTask, Setting,
-    State, Winner, chart,
+    Anchor, BadSetting, Game, GameError, Join, MatchRecord, Page, PlayerFor, Schedule,
+    SelfPlayTask, Setting, State, Winner, chart,
 };
 use mario_player::{
-    Budget, CappedTree, Kind, NetSettings, Player, RoundZero, SharpRoundZero, play_game,
+    Budget, CappedTree, GameResult, Kind, NetSettings, Player, RoundZero, SharpRoundZero, record_game,
 };
 
 use crate::{
@@ -151,7 +156,7 @@ impl Game for DrMario {
         _slot: u32,
         seed: u64,
         stop: &AtomicBool,
-    ) -> Option<Winner> {
+    ) -> Option<MatchRecord> {
         let search = NetSettings {
             batch: 1,
             ..NetSettings::default()
@@ -164,14 +169,41 @@ impl Game for DrMario {
             };
             let deal = Deal::new(settings.levels, seed);
             let mut one = player.for_match(search, budget, deal.player_seed);
-            play_game(&mut *one, deal.seed, deal.level, RULES, stop)
+            let game = mario::Game::console(deal.seed, deal.level, RULES);
+            let (record, game) = record_game(game, &mut *one, None, stop);
+            let was_stopped = game.ending().is_none() && stop.load(AtomicOrdering::Relaxed);
+            let result = GameResult::of(&game, deal.seed, 0.0);
+            (!was_stopped).then_some((record, result.rank()))
         };
-        let (first, second) = (play(players[0])?.rank(), play(players[1])?.rank());
-        Some(match first.cmp(&second) {
+        let ((first, first_rank), (second, second_rank)) = (play(players[0])?, play(players[1])?);
+        let winner = match first_rank.cmp(&second_rank) {
             Ordering::Less => Winner::First,
             Ordering::Greater => Winner::Second,
             Ordering::Equal => Winner::Nobody,
-        })
+        };
+        let moves = verify::match_text([&first, &second]);
+        Some(MatchRecord { winner, moves })
+    }
+
+    fn verify(
+        settings: &ZeroSettings,
+        task: &SelfPlayTask<'_>,
+        game: &MarioGame,
+    ) -> Result<(), String> {
+        verify::verify(settings.levels, task, game)
+    }
+
+    fn verify_match(
+        settings: &ZeroSettings,
+        _: u32,
+        seed: u64,
+        record: &MatchRecord,
+    ) -> Result<(), String> {
+        verify::verify_match(settings.levels, seed, record)
+    }
+
+    fn moves_and_result(game: &MarioGame) -> String {
+        verify::moves_and_result(game)
     }
 
     fn anchors(settings: &ZeroSettings) -> Vec<Anchor<DrMario>> {

@@ -1,0 +1,170 @@
+//! What a server of a run can be asked, whatever the game and whoever carries the question.
+
+use std::{path::PathBuf, sync::atomic::AtomicBool};
+
+use serde_json::{Value, json};
+
+use crate::{
+    Game, Ledger, Refusal, RefusalKind, StoreError,
+    wire::{PROTOCOL, Receipt, Task, TaskBatch, TaskRequest},
+};
+
+/// A served run without the type of its game.
+pub trait Service: Send + Sync {
+    /// The server's public key.
+    fn public_key(&self) -> String;
+
+    /// The server's signature under an answer.
+    fn sign(&self, bytes: &[u8]) -> String;
+
+    /// What a client is told first.
+    fn hello(&self) -> Value;
+
+    /// Registers a worker's key. With a token it belongs to that account; without one an account is made if the run is
+    /// open. Returns the name, and the token if it is new.
+    fn register(
+        &self,
+        token: Option<&str>,
+        name: &str,
+        key: &str,
+    ) -> Result<(String, Option<String>), Refusal>;
+
+    /// Tasks for a worker; none if nothing is wanted now.
+    fn tasks(&self, token: &str, request: &TaskRequest) -> Result<TaskBatch, Refusal>;
+
+    /// Which of these tasks are not wanted any more, by id.
+    fn renew(&self, token: &str, tasks: &[Task]) -> Result<Vec<String>, Refusal>;
+
+    /// Takes back tasks that will not be played.
+    fn give_back(&self, token: &str, tasks: &[Task]) -> Result<(), Refusal>;
+
+    /// Takes a game in. The receipt is final.
+    fn hand_in(&self, token: &str, envelope: &[u8]) -> Result<Receipt, Refusal>;
+
+    /// The file of a network, if the run has it.
+    fn network(&self, name: &str) -> Result<Option<PathBuf>, Refusal>;
+
+    /// Where the run stands.
+    fn status(&self) -> Value;
+
+    /// Its networks, oldest first.
+    fn networks(&self) -> Value;
+
+    /// Its decided matches, newest first.
+    fn matches(&self) -> Value;
+
+    /// The report page, if there is one already.
+    fn report(&self) -> Option<PathBuf>;
+
+    /// Plays one sampled game again, if one waits; says whether one did.
+    fn audit(&self, stop: &AtomicBool) -> bool;
+
+    /// Does what the operator asks; returns a sentence.
+    fn operate(&self, order: &Order) -> Result<String, Refusal>;
+}
+
+/// What an operator can ask for.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase", tag = "order")]
+pub enum Order {
+    /// Makes an account; the answer is its token.
+    Token {
+        /// The worker's name.
+        name: String,
+    },
+    /// Bans a worker and takes its games back.
+    Ban {
+        /// The worker's name.
+        name: String,
+        /// Why, as the worker is told.
+        why: String,
+    },
+    /// Ends a ban or a quarantine; games that were taken back stay so.
+    Release {
+        /// The worker's name.
+        name: String,
+    },
+    /// Gives out no self-play for now.
+    Pause,
+    /// Gives out self-play again.
+    Resume,
+}
+
+impl<G: Game> Service for Ledger<G>
+where
+    G::Settings: Send + Sync,
+{
+    fn public_key(&self) -> String {
+        self.signer().public_key()
+    }
+
+    fn sign(&self, bytes: &[u8]) -> String {
+        self.signer().sign(bytes)
+    }
+
+    fn hello(&self) -> Value {
+        json!({
+            "v": PROTOCOL, "oldest": PROTOCOL, "game": G::NAME, "extension": G::NETWORK_EXTENSION,
+            "run": self.run_name(), "key": self.public_key(), "open": self.is_open(),
+        })
+    }
+
+    fn register(
+        &self,
+        token: Option<&str>,
+        name: &str,
+        key: &str,
+    ) -> Result<(String, Option<String>), Refusal> {
+        self.register_worker(token, name, key)
+    }
+
+    fn tasks(&self, token: &str, request: &TaskRequest) -> Result<TaskBatch, Refusal> {
+        self.hand_out(token, request)
+    }
+
+    fn renew(&self, token: &str, tasks: &[Task]) -> Result<Vec<String>, Refusal> {
+        self.not_wanted(token, tasks)
+    }
+
+    fn give_back(&self, token: &str, tasks: &[Task]) -> Result<(), Refusal> {
+        self.take_back(token, tasks)
+    }
+
+    fn hand_in(&self, token: &str, envelope: &[u8]) -> Result<Receipt, Refusal> {
+        self.take_in(token, envelope)
+    }
+
+    fn network(&self, name: &str) -> Result<Option<PathBuf>, Refusal> {
+        // A name becomes part of a path.
+        if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(None);
+        }
+        self.network_file(name)
+            .map_err(|error: StoreError| error.into())
+    }
+
+    fn status(&self) -> Value {
+        self.status_json()
+    }
+
+    fn networks(&self) -> Value {
+        self.networks_json()
+    }
+
+    fn matches(&self) -> Value {
+        self.matches_json()
+    }
+
+    fn report(&self) -> Option<PathBuf> {
+        self.report_file()
+    }
+
+    fn audit(&self, stop: &AtomicBool) -> bool {
+        self.audit_one(stop)
+    }
+
+    fn operate(&self, order: &Order) -> Result<String, Refusal> {
+        self.obey(order)
+            .map_err(|why| Refusal::new(RefusalKind::Bad, why))
+    }
+}
