@@ -65,7 +65,7 @@ pub use report::{Join, Page, chart};
 pub use run::Run;
 pub use score::{Elo, Interval, Score};
 pub use selfplay::play_games;
-pub use service::{Order, Service};
+pub use service::{Order, Service, StockGames, StockOptions};
 pub use settings::{Setting, check_settings_table, settings_file};
 pub use sprt::{Limits, Sprt, Verdict};
 pub use state::{MatchLine, Seconds, State, TrainingLine};

@@ -5,8 +5,8 @@ use std::{path::PathBuf, sync::atomic::AtomicBool};
 use serde_json::{Value, json};
 
 use crate::{
-    Game, Ledger, Refusal, RefusalKind, StoreError,
-    wire::{PROTOCOL, Receipt, Task, TaskBatch, TaskRequest},
+    Game, Ledger, MatchRecord, Refusal, RefusalKind, SelfPlayTask, StoreError,
+    wire::{Kind, PROTOCOL, Receipt, Task, TaskBatch, TaskRequest},
 };
 
 /// A served run without the type of its game.
@@ -61,6 +61,39 @@ pub trait Service: Send + Sync {
 
     /// Does what the operator asks; returns a sentence.
     fn operate(&self, order: &Order) -> Result<String, Refusal>;
+}
+
+/// What a game brings so that Leela Zero's own client, autogtp, can play for a run of it.
+pub trait StockGames: Send + Sync {
+    /// What the client is told to play; or why it cannot play for this run.
+    fn options(&self, kind: Kind) -> Result<StockOptions, String>;
+
+    /// The record of a self-play game that the client sent: its SGF and its training data, unpacked.
+    fn selfplay(
+        &self,
+        task: &SelfPlayTask<'_>,
+        sgf: &[u8],
+        training: &[u8],
+    ) -> Result<Vec<u8>, String>;
+
+    /// A match game that the client sent; the first player has Black in even slots.
+    fn match_game(&self, slot: u32, sgf: &[u8]) -> Result<MatchRecord, String>;
+
+    /// The moves and the result of a record.
+    fn moves_and_result(&self, record: &[u8]) -> Result<String, String>;
+}
+
+/// Options for Leela Zero's engine. The client pastes them into a command line, so they are numbers and nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StockOptions {
+    /// Visits of a move.
+    pub visits: u64,
+    /// Per cent below which a side resigns.
+    pub resignation_percent: u32,
+    /// Whether the root has noise.
+    pub has_noise: bool,
+    /// Moves at the start that are drawn.
+    pub drawn_moves: u32,
 }
 
 /// What an operator can ask for.

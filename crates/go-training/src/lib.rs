@@ -48,6 +48,7 @@ mod task;
 // Go in the learning loop.
 mod anchor;
 mod selfplay;
+mod stock;
 mod zero;
 
 // Matches between programs.
@@ -62,6 +63,7 @@ pub use model::{GoShape, PRESETS, build};
 pub use program::{PATIENCE, Program, ProgramError};
 pub use referee::{Ending, Played, RefereeError, Rules, referee};
 pub use selfplay::{Load, self_play};
+pub use stock::StockGo;
 #[cfg(feature = "trainer")]
 pub use task::{GoSettings, GoTask};
 pub use zero::{

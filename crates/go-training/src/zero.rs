@@ -175,7 +175,7 @@ fn title(settings: &ZeroSettings, state: &State) -> String {
 }
 
 /// The settings were checked when they were read.
-fn board_size(settings: &ZeroSettings) -> BoardSize {
+pub(crate) fn board_size(settings: &ZeroSettings) -> BoardSize {
     BoardSize::new(settings.size).unwrap_or(BoardSize::NINE)
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mario::{Placement, flood};
+use mario::{Board, Placement, flood};
 use search::{
     ChanceLeaf, ChanceRule, EarlyStop, Evaluate, EvaluateError, Poll, Progress, Puct, Rule, Search,
     SearchReport, Settings, Task,
@@ -104,6 +104,8 @@ pub struct RoundZero {
     search: Search<Position>,
     budget: Budget,
     line: Vec<Move>,
+    /// The board after the placement it chose last.
+    expected: Option<Board>,
 }
 
 impl RoundZero {
@@ -113,6 +115,7 @@ impl RoundZero {
             search: Search::new(seed),
             budget,
             line: Vec::new(),
+            expected: None,
         }
     }
 
@@ -133,6 +136,14 @@ impl Player for RoundZero {
             next: None,
             ..*view
         };
+        // Self-play sometimes places a pill elsewhere: then the tree is about another board.
+        if self
+            .expected
+            .take()
+            .is_some_and(|board| board != view.board)
+        {
+            self.line.clear();
+        }
         if !self.line.is_empty() {
             self.line.push(Move::Draw(view.pill));
         }
@@ -159,6 +170,9 @@ impl Player for RoundZero {
             self.line.push(Move::Draw(view.pill));
         }
         self.line.push(Move::Place(placement));
+        let mut board = view.board;
+        board.play(view.pill, placement);
+        self.expected = Some(board);
         Some(Decision {
             placement,
             weights,
@@ -167,6 +181,7 @@ impl Player for RoundZero {
     }
 
     fn new_game(&mut self) {
+        self.expected = None;
         self.line.clear();
         self.search.clear();
     }

@@ -1,16 +1,20 @@
 //! The games that can be learned. A new game is one line in [`games`].
 
-use std::{path::Path, process::ExitCode};
+use std::{net::SocketAddr, path::Path, process::ExitCode, sync::Arc};
 
-use fleet::{Beginning, Game, Learner, Run, settings_file};
+use fleet::{Beginning, Game, Learner, Run, ServeOptions, Service, StockGames, settings_file};
+use gateway::{Autogtp, Gateway, Running};
 
 use crate::commands::zero::run_to_end;
 
 /// Every game that `tengen zero` learns.
 pub fn games() -> Vec<Entry> {
     vec![
-        Entry::new::<go_training::Go>(GO).with_option("size", "Board size of a new run."),
-        Entry::new::<mario_training::DrMario>(MARIO),
+        Entry::new::<go_training::Go>(GO, |settings| {
+            Some(Box::new(go_training::StockGo::new(settings.clone())))
+        })
+        .with_option("size", "Board size of a new run."),
+        Entry::new::<mario_training::DrMario>(MARIO, |_| None),
     ]
 }
 
@@ -38,18 +42,28 @@ pub struct Entry {
     /// Settings with an option of their own: the setting and its help.
     pub options: Vec<(&'static str, &'static str)>,
     /// Opens or begins the run in a folder and runs it for so many trainings.
-    pub run: fn(&Path, &Beginning, Option<u64>) -> anyhow::Result<ExitCode>,
+    pub run:
+        Box<dyn Fn(&Path, &Beginning, Option<u64>, Option<&Serving>) -> anyhow::Result<ExitCode>>,
     /// The settings file of a new run.
     pub settings: fn() -> String,
 }
 
 impl Entry {
-    fn new<L: Learner>(help: &'static str) -> Entry {
+    fn new<L: Learner>(
+        help: &'static str,
+        stock_games: fn(&L::Settings) -> Option<Box<dyn StockGames>>,
+    ) -> Entry {
         Entry {
             name: L::NAME,
             help,
             options: Vec::new(),
-            run: |dir, beginning, rounds| run_to_end(Run::<L>::open(dir, beginning)?, rounds),
+            run: Box::new(move |dir, beginning, rounds, serving| {
+                let mut run = Run::<L>::open(dir, beginning)?;
+                let stock = stock_games(run.settings());
+                let running = serving.map(|serving| serving.start(&mut run, dir, stock));
+                let _running = running.transpose()?;
+                run_to_end(run, rounds)
+            }),
             settings: || settings_file::<L>(&<L as Game>::Settings::default()),
         }
     }
@@ -57,5 +71,50 @@ impl Entry {
     fn with_option(mut self, setting: &'static str, help: &'static str) -> Entry {
         self.options.push((setting, help));
         self
+    }
+}
+
+/// How a run takes workers.
+#[derive(Clone, Debug)]
+pub struct Serving {
+    /// Where to listen.
+    pub address: SocketAddr,
+    /// Whether anybody may register.
+    pub is_open: bool,
+    /// Games at once in this process; those of the settings if it is not said.
+    pub local_games: Option<usize>,
+}
+
+impl Serving {
+    fn start<L: Learner>(
+        &self,
+        run: &mut Run<L>,
+        dir: &Path,
+        stock: Option<Box<dyn StockGames>>,
+    ) -> anyhow::Result<Running> {
+        let ledger = run.serve(ServeOptions {
+            // On this machine only, whoever gets in may have the folder, too.
+            is_open: self.is_open || self.address.ip().is_loopback(),
+            local_games: self.local_games,
+            engine: worker::engine(),
+            ..ServeOptions::default()
+        })?;
+        let service: Arc<dyn Service> = ledger;
+        let folder = dir.join("fleet");
+        let autogtp = stock
+            .map(|games| Autogtp::open(&folder.join("autogtp"), &*service, games))
+            .transpose()?;
+        let settings = gateway::Settings {
+            address: self.address,
+            announce_in: Some(folder),
+            autogtp,
+        };
+        let key = service.public_key();
+        let running = Gateway::start(service, settings)?;
+        println!(
+            "serving http://{}; the server's key is {key}",
+            running.address()
+        );
+        Ok(running)
     }
 }

@@ -100,7 +100,7 @@ impl<G: Game> Ledger<G> {
         };
         let mut tasks = Vec::new();
         while tasks.len() < request.count.min(room) {
-            match self.next_task(&account)? {
+            match self.next_task(&account, &request.kinds)? {
                 Some(task) => tasks.push(task.signed(&self.signer)),
                 None => break,
             }
@@ -119,12 +119,13 @@ impl<G: Game> Ledger<G> {
     }
 
     /// Slots of a match before self-play: everybody waits for a verdict.
-    fn next_task(&self, account: &Account) -> Result<Option<Task>, Refusal> {
+    fn next_task(&self, account: &Account, kinds: &[Kind]) -> Result<Option<Task>, Refusal> {
         let desk = &self.shared.desk;
+        let wants = |kind| kinds.is_empty() || kinds.contains(&kind);
         // Whoever is in quarantine decides no match.
         let slot = match account.quarantined {
-            Some(_) => None,
-            None => desk.take_slot(true),
+            None if wants(Kind::Match) => desk.take_slot(true),
+            _ => None,
         };
         if let Some(offer) = slot {
             let networks = vec![
@@ -141,7 +142,7 @@ impl<G: Game> Ledger<G> {
             }));
         }
         let offer = desk.selfplay().filter(|offer| offer.wanted > 0);
-        let Some(offer) = offer.filter(|_| !desk.is_paused()) else {
+        let Some(offer) = offer.filter(|_| wants(Kind::Selfplay) && !desk.is_paused()) else {
             return Ok(None);
         };
         let networks = match offer.network.as_str() {

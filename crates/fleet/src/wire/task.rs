@@ -145,6 +145,8 @@ pub struct TaskRequest {
     pub client: String,
     /// The games it can play, such as `go`.
     pub games: Vec<String>,
+    /// The kinds it would play; none named means all.
+    pub kinds: Vec<Kind>,
     /// How many tasks it wants.
     pub count: usize,
     /// Seconds it would wait for one.

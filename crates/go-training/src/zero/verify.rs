@@ -278,7 +278,7 @@ mod tests {
             ("is illegal", |game| {
                 game.head.moves[4] = game.head.moves[0].clone()
             }),
-            ("is no move", |game| game.head.moves[2] = "Z9".into()),
+            ("not on the board", |game| game.head.moves[2] = "Z9".into()),
             ("is no move", |game| game.head.moves[2] = "d4 ".into()),
             ("the result is", |game| {
                 let flipped = match game.head.result.split_at(1) {

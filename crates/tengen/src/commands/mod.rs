@@ -6,6 +6,7 @@ mod bench;
 mod completions;
 mod doctor;
 mod files;
+mod fleet;
 pub mod gtp;
 mod label;
 mod ladder;
@@ -18,6 +19,7 @@ mod studio;
 mod terminal;
 mod train;
 mod tsumego;
+mod work;
 pub mod zero;
 
 pub use terminal::sentence;
@@ -57,6 +59,9 @@ enum Command {
     Train(train::Args),
     #[command(subcommand)]
     Zero(zero::Command),
+    Work(work::Args),
+    #[command(subcommand)]
+    Fleet(fleet::Command),
     Net(net::Args),
     #[command(subcommand)]
     Tsumego(tsumego::Command),
@@ -85,6 +90,8 @@ impl Program {
             Some(Command::Selfplay(args)) => selfplay::run(args),
             Some(Command::Label(args)) => label::run(args),
             Some(Command::Zero(command)) => zero::run(command),
+            Some(Command::Work(args)) => work::run(args),
+            Some(Command::Fleet(command)) => fleet::run(command),
             Some(Command::Train(args)) => train::run(args),
             Some(Command::Net(args)) => net::run(args),
             Some(Command::Tsumego(command)) => tsumego::run(command),

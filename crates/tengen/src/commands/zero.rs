@@ -2,6 +2,7 @@
 
 use std::{
     io::{IsTerminal, Write},
+    net::SocketAddr,
     path::PathBuf,
     process::ExitCode,
     sync::{
@@ -16,7 +17,10 @@ use clap::{
 };
 use fleet::{Beginning, Event, Learner, Phase, Run, Status};
 
-use crate::{games::games, interrupt};
+use crate::{
+    games::{Serving, games},
+    interrupt,
+};
 
 /// How often the status line changes on a terminal.
 const STATUS_EVERY: Duration = Duration::from_millis(250);
@@ -28,6 +32,7 @@ pub struct Command {
     rounds: Option<u64>,
     beginning: Beginning,
     prints_settings: bool,
+    serving: Option<Serving>,
 }
 
 impl Subcommand for Command {
@@ -68,6 +73,28 @@ impl Subcommand for Command {
                         .value_name("SETTING=VALUE")
                         .action(ArgAction::Append)
                         .help("A setting of a new run, such as selfplay.games=400; may be given more than once"),
+                )
+                .arg(
+                    Arg::new("serve")
+                        .long("serve")
+                        .value_name("ADDRESS")
+                        .value_parser(value_parser!(SocketAddr))
+                        .help("Also take games of workers over HTTP, such as at 127.0.0.1:8470; the status page is there, too"),
+                )
+                .arg(
+                    Arg::new("open")
+                        .long("open")
+                        .requires("serve")
+                        .action(ArgAction::SetTrue)
+                        .help("Let anybody register as a worker; without it workers from other machines need a token of `tengen fleet token`"),
+                )
+                .arg(
+                    Arg::new("local-games")
+                        .long("local-games")
+                        .requires("serve")
+                        .value_name("N")
+                        .value_parser(value_parser!(usize))
+                        .help("Games at once in this process instead of the settings' number; 0 leaves all to workers"),
                 )
                 .arg(
                     Arg::new("print-settings")
@@ -128,6 +155,13 @@ impl FromArgMatches for Command {
                 values,
             },
             prints_settings: matches.get_flag("print-settings"),
+            serving: matches
+                .get_one::<SocketAddr>("serve")
+                .map(|address| Serving {
+                    address: *address,
+                    is_open: matches.get_flag("open"),
+                    local_games: matches.get_one::<usize>("local-games").copied(),
+                }),
         })
     }
 
@@ -144,9 +178,12 @@ pub fn run(command: Command) -> anyhow::Result<ExitCode> {
         anyhow::bail!("there is no game {}", command.game);
     };
     match command.dir {
-        Some(dir) if !command.prints_settings => {
-            (game.run)(&dir, &command.beginning, command.rounds)
-        }
+        Some(dir) if !command.prints_settings => (game.run)(
+            &dir,
+            &command.beginning,
+            command.rounds,
+            command.serving.as_ref(),
+        ),
         _ => {
             super::terminal::print(&(game.settings)())?;
             Ok(ExitCode::SUCCESS)
