@@ -96,8 +96,18 @@ impl Desk {
     /// From now on workers elsewhere take numbers, too; `file` keeps how far they were given out.
     pub(crate) fn open_to_workers(&self, file: PathBuf) -> Result<(), StoreError> {
         let kept = match std::fs::read_to_string(&file) {
-            Ok(text) => text.trim().parse().unwrap_or(0),
-            Err(_) => 0,
+            Ok(text) => text.trim().parse().map_err(|_| StoreError::Content {
+                path: file.clone(),
+                message: format!(
+                    "{:?} is no number; write one there that is larger than every game's number",
+                    text.trim()
+                ),
+            })?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => 0,
+            Err(source) => {
+                let path = file;
+                return Err(StoreError::File { path, source });
+            }
         };
         let mut state = self.lock();
         state.next_number = state.next_number.max(kept);

@@ -131,7 +131,7 @@ fn run_rounds(mut run: Run<Coins>, rounds: u64, help: impl Fn()) -> Run<Coins> {
 fn a_run_played_by_a_worker_is_the_run_played_alone() {
     let (alone, served) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let run = Run::<Coins>::open(alone.path(), &Beginning::default()).unwrap();
-    let alone_run = run_rounds(run, 3, || thread::yield_now());
+    let alone_run = run_rounds(run, 3, thread::yield_now);
 
     let (run, ledger) = open(served.path());
     let worker = Worker::join(&*ledger, "ann");

@@ -65,7 +65,7 @@ impl<G: Game> Playable for Of<G> {
         kind: Kind,
         networks: &[PathBuf],
     ) -> Result<Box<dyn Seat>, WorkError> {
-        let game = |why: String| WorkError::Game(why);
+        let game = WorkError::Game;
         let settings: G::Settings = toml::from_str(text)
             .map_err(|error| game(format!("the run's settings cannot be read: {error}")))?;
         G::check(&settings).map_err(|error| game(error.to_string()))?;

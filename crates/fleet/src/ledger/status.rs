@@ -48,7 +48,6 @@ impl<G: Game> Ledger<G> {
             "round": state.rounds,
             "games": status.as_ref().map_or(games as u64, |status| status.games),
             "games_wanted": status.as_ref().map(|status| status.games_wanted),
-            "games_from_workers": games,
             "positions": status.as_ref().map(|status| status.positions),
             "games_per_hour": status.as_ref().map(|status| finite(status.games_per_hour)),
             "steps": status.as_ref().and_then(|status| status.steps),
