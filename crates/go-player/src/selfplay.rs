@@ -73,6 +73,8 @@ pub struct Finished {
     pub score: Option<Score>,
     /// The positions that got a full search.
     pub steps: Vec<RecordedMove>,
+    /// In a game that is played to the end whatever happens: the side that would have resigned, if one would have.
+    pub looked_lost: Option<Color>,
 }
 
 impl Finished {
@@ -127,6 +129,7 @@ pub fn play_between<S>(
     let max_moves = (settings.max_length * size.area() as f64) as usize;
     let mut steps = Vec::new();
     let mut lost_moves = [0; 2];
+    let mut looked_lost = None;
     while !game.is_over() && game.move_number() < max_moves {
         let is_drawn = game.move_number() < settings.drawn_moves;
         let is_full = rng.random::<f64>() < settings.full_share;
@@ -149,13 +152,17 @@ pub fn play_between<S>(
         } else {
             0
         };
-        if may_resign && *lost >= RESIGN_MOVES {
-            return Some(Finished {
-                game,
-                winner: Some(color.opponent()),
-                score: None,
-                steps,
-            });
+        if *lost >= RESIGN_MOVES {
+            if may_resign {
+                return Some(Finished {
+                    game,
+                    winner: Some(color.opponent()),
+                    score: None,
+                    steps,
+                    looked_lost: None,
+                });
+            }
+            looked_lost.get_or_insert(color);
         }
         let mv = if is_drawn {
             draw(&thought.policy, &mut rng)
@@ -173,6 +180,7 @@ pub fn play_between<S>(
         score: Some(score),
         game,
         steps,
+        looked_lost,
     })
 }
 
@@ -381,6 +389,20 @@ mod tests {
         for (step, record) in finished.steps.iter().zip(finished.records()) {
             assert_eq!(record.won, step.to_move == winner);
         }
+    }
+
+    #[test]
+    fn a_game_played_to_the_end_tells_who_would_have_resigned() {
+        let settings = |no_resign_share| SelfPlay {
+            resign_winrate: 0.6,
+            no_resign_share,
+            ..quick()
+        };
+        let resigned = play(&settings(0.0), 7);
+        assert!(resigned.score.is_none() && resigned.looked_lost.is_none());
+        let played_out = play(&settings(1.0), 7);
+        assert_eq!(played_out.looked_lost, resigned.winner.map(Color::opponent));
+        assert!(played_out.score.is_some());
     }
 
     #[test]

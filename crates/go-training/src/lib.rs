@@ -67,5 +67,6 @@ pub use stock::StockGo;
 #[cfg(feature = "trainer")]
 pub use task::{GoSettings, GoTask};
 pub use zero::{
-    GatePart, Go, Head, RatingPart, SelfPlayPart, StoredGame, TrainingPart, ZeroSettings,
+    GatePart, Go, Head, RatingPart, ResignTally, SelfPlayPart, StoredGame, TrainingPart,
+    ZeroSettings,
 };

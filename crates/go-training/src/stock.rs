@@ -122,6 +122,7 @@ impl StockGames for StockGo {
                 network: task.network.to_owned(),
                 moves,
                 result,
+                lost_side_won: None,
             },
             records,
         };

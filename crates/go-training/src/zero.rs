@@ -27,6 +27,28 @@ pub(crate) use verify::moves_and_result;
 /// Go, for the loop.
 pub struct Go;
 
+/// Was resigning right? A share of the games is played to the end although a side looks lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ResignTally {
+    played_out: u64,
+    wrong: u64,
+}
+
+impl ResignTally {
+    /// What the report says about it; nothing before there is such a game.
+    fn sentence(&self) -> String {
+        if self.played_out == 0 {
+            return String::new();
+        }
+        format!(
+            "<p>Of {} games that were played on although a side would have resigned, that side won {} ({:.1} %).</p>",
+            self.played_out,
+            self.wrong,
+            100.0 * self.wrong as f64 / self.played_out as f64
+        )
+    }
+}
+
 /// Memory for the evaluations of each network in a match.
 const MATCH_CACHE_BYTES: usize = 32 << 20;
 
@@ -34,7 +56,7 @@ impl Game for Go {
     type Settings = ZeroSettings;
     type Record = StoredGame;
     type Player = GoPlayer;
-    type Summary = ();
+    type Summary = ResignTally;
 
     const NAME: &'static str = "go";
     const NETWORK_EXTENSION: &'static str = "txt.gz";
@@ -150,11 +172,24 @@ impl Game for Go {
         (record.head.number, record.head.round)
     }
 
-    fn page(settings: &ZeroSettings, state: &State, recent: &[&StoredGame], _: &()) -> Page {
+    fn summarise(tally: &mut ResignTally, game: &StoredGame) {
+        if let Some(lost_side_won) = game.head.lost_side_won {
+            tally.played_out += 1;
+            tally.wrong += u64::from(lost_side_won);
+        }
+    }
+
+    fn page(
+        settings: &ZeroSettings,
+        state: &State,
+        recent: &[&StoredGame],
+        tally: &ResignTally,
+    ) -> Page {
         let heads: Vec<&Head> = recent.iter().map(|game| &game.head).collect();
         Page {
             title: title(settings, state),
             value_title: "Squared error of the winning chance by training",
+            more_charts: tally.sentence(),
             games: serde_json::to_string(&heads).unwrap_or_else(|_| "[]".into()),
             script: SCRIPT.replace("{{size}}", &settings.size.to_string()),
             ..Page::plain("")

@@ -17,7 +17,8 @@ pub use error::WorkError;
 pub use spool::Spool;
 pub use work::{Options, Progress, Summary, work};
 
-/// What networks run on here. Two workers with the same engine play the same games bit for bit.
+/// What plays here: the program's version and what networks run on. Two workers with the same engine play the same games
+/// bit for bit.
 pub fn engine() -> String {
-    format!("cpu-{}", net::kernels::Isa::detect().name())
+    format!("{CLIENT} cpu-{}", net::kernels::Isa::detect().name())
 }

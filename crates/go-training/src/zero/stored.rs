@@ -33,6 +33,10 @@ pub struct Head {
     pub moves: Vec<String>,
     /// The result as SGF writes it.
     pub result: String,
+    /// In a game that was played to the end whatever happened: whether the side that would have resigned first won it.
+    /// Absent if nobody would have resigned, and in games of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_side_won: Option<bool>,
 }
 
 impl StoredGame {
@@ -49,6 +53,9 @@ impl StoredGame {
                     .map(|(_, mv)| mv.to_string())
                     .collect(),
                 result: finished.result(),
+                lost_side_won: finished
+                    .looked_lost
+                    .map(|color| finished.winner == Some(color)),
             },
             records: finished.records().collect(),
         }

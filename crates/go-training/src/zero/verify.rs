@@ -31,6 +31,9 @@ pub(crate) fn verify(
         ));
     }
     let winner = verify_moves(size, play, &head.moves, &head.result)?;
+    if head.lost_side_won.is_some() && head.result.ends_with("Resign") {
+        return Err("a game that ended by resignation was not played to the end".into());
+    }
     verify_records(size, play, head, winner, &stored.records)
 }
 
