@@ -12,7 +12,7 @@ use fleet::{
     Order, Refusal, Service,
     wire::{MOST_PACKED_BYTES, Task, TaskRequest, sha256_hex},
 };
-use http_body_util::{BodyExt, Limited};
+use http_body_util::BodyExt;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{Instant, sleep, timeout};
@@ -24,6 +24,8 @@ use crate::{
 
 /// The longest question that is no game.
 const MOST_QUESTION_BYTES: usize = 1 << 20;
+/// So much of a body that is too long is read before it is refused.
+const MOST_DRAINED_BYTES: usize = 8 << 20;
 /// A body that takes longer is dropped.
 const MOST_BODY_TIME: Duration = Duration::from_secs(60);
 /// The longest a question for tasks waits.
@@ -54,18 +56,35 @@ pub(crate) async fn ask<T: Send + 'static>(
 
 /// Reads a body of at most so many bytes, in time.
 pub(crate) async fn read(body: Body, most: usize) -> Result<Bytes, Response> {
-    match timeout(MOST_BODY_TIME, Limited::new(body, most).collect()).await {
+    match timeout(MOST_BODY_TIME, read_all(body, most)).await {
+        Ok(read) => read,
         Err(_) => Err(refuse_with(
             StatusCode::REQUEST_TIMEOUT,
             "the body did not come in time",
         )),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(refuse_with(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            &format!("at most {most} bytes are taken"),
-        )),
-        Ok(Err(_)) => Err(refuse_with(StatusCode::BAD_REQUEST, "the body broke off")),
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
     }
+}
+
+/// What is too long is read on for a while, but not kept, so that the client hears why it is refused.
+async fn read_all(mut body: Body, most: usize) -> Result<Bytes, Response> {
+    let (mut kept, mut length) = (Vec::new(), 0);
+    while length <= most + MOST_DRAINED_BYTES {
+        let Some(frame) = body.frame().await else {
+            break;
+        };
+        let broken = |_| refuse_with(StatusCode::BAD_REQUEST, "the body broke off");
+        if let Ok(part) = frame.map_err(broken)?.into_data() {
+            length += part.len();
+            if length <= most {
+                kept.extend_from_slice(&part);
+            }
+        }
+    }
+    if length > most {
+        let why = format!("at most {most} bytes are taken");
+        return Err(refuse_with(StatusCode::PAYLOAD_TOO_LARGE, &why));
+    }
+    Ok(kept.into())
 }
 
 async fn read_json<T: for<'de> Deserialize<'de>>(body: Body) -> Result<T, Response> {
