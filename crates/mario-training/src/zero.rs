@@ -29,7 +29,8 @@ use fleet::{
     SelfPlayTask, Setting, State, Winner, chart,
 };
 use mario_player::{
-    Budget, CappedTree, GameResult, Kind, NetSettings, Player, RoundZero, SharpRoundZero, record_game,
+    Budget, CappedTree, GameResult, Kind, NetSettings, Player, RoundZero, SharpRoundZero,
+    record_game,
 };
 
 use crate::{

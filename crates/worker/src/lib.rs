@@ -20,5 +20,5 @@ pub use work::{Options, Progress, Summary, work};
 /// What plays here: the program's version and what networks run on. Two workers with the same engine play the same games
 /// bit for bit.
 pub fn engine() -> String {
-    format!("{CLIENT} cpu-{}", net::kernels::Isa::detect().name())
+    format!("{CLIENT} cpu-{}", net::Isa::detect().name())
 }

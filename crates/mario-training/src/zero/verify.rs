@@ -1,11 +1,8 @@
 //! Dr. Mario games that came from elsewhere, checked by the rules.
 
 use fleet::{MatchRecord, SelfPlayTask};
-use mario::{
-    Ending, Game, Placed, Placement, flood,
-    record::{Record, RecordEnd, RecordMove},
-};
-use mario_player::evaluate::GameResult;
+use mario::{Ending, Game, Placed, Placement, Record, RecordEnd, RecordMove, flood};
+use mario_player::GameResult;
 
 use super::MarioGame;
 use crate::deal::{Deal, RULES};
@@ -86,7 +83,7 @@ pub(super) fn verify_match(levels: [u8; 2], seed: u64, record: &MatchRecord) -> 
     for text in [first, second] {
         let record: Record = text
             .parse()
-            .map_err(|error: mario::record::RecordError| error.to_string())?;
+            .map_err(|error: mario::RecordError| error.to_string())?;
         if record.moves.iter().any(|played| !played.weights.is_empty()) {
             return Err("a match game has no weights".into());
         }
@@ -256,9 +253,8 @@ mod tests {
     #[test]
     fn the_better_of_two_games_of_a_deal_is_found_again() {
         let settings = settings();
-        let players = ["random", "one-ply"].map(|name| {
-            MarioPlayer::anchor(name, 1, mario_player::tree::Budget::Playouts(8)).unwrap()
-        });
+        let players = ["random", "one-ply"]
+            .map(|name| MarioPlayer::anchor(name, 1, mario_player::Budget::Playouts(8)).unwrap());
         let stop = AtomicBool::new(false);
         for slot in 0..4 {
             let seed = base::nth_seed(9, u64::from(slot));
