@@ -103,6 +103,10 @@ pub(crate) fn token(headers: &HeaderMap) -> Option<String> {
     Some(value.strip_prefix("Bearer ")?.trim().to_owned())
 }
 
+#[expect(
+    clippy::result_large_err,
+    reason = "a response is what a handler returns in either case"
+)]
 fn answer<T>(done: Result<Result<T, Refusal>, Response>) -> Result<T, Response> {
     done?.map_err(|refusal| refuse(&refusal))
 }
