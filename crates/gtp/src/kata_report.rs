@@ -84,7 +84,7 @@ impl KataLine<'_> {
         let mut parts = Vec::new();
         let listed = snapshot.moves.iter().enumerate();
         let listed =
-            listed.filter(|(order, entry)| entry.visits > 0 || *order < self.tags.min_moves.max(1));
+            listed.filter(|(order, entry)| entry.visits > 0 || *order < self.tags.min_moves);
         for (_, entry) in listed.take(self.tags.max_moves) {
             let order = parts.len();
             parts.push(self.entry(entry, mover, order, None));
