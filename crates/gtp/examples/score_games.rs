@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 player.set_game(game.clone())?;
                 player.settle()
             }
-            None => Settled::by_reading(&game, &SolverReader),
+            None => Settled::by_reading(&game, &SolverReader::default()),
         };
         let stated_lead = if winner == Color::Black {
             points

@@ -64,7 +64,7 @@ pub(crate) fn final_lead(engine: &Engine) -> f32 {
         Personality::LeelaZero => engine.player.black_lead(),
         Personality::Tengen | Personality::KataGo => engine
             .player
-            .settle_by(&SolverReader)
+            .settle_by(&SolverReader::default())
             .score
             .lead(Color::Black),
     }
@@ -96,7 +96,7 @@ pub fn final_status_list(engine: &mut Engine, request: &Request) -> io::Result<A
             Status::Dead | Status::Seki => String::new(),
         }));
     }
-    let chains = engine.player.settle_by(&SolverReader).chains;
+    let chains = engine.player.settle_by(&SolverReader::default()).chains;
     let wanted = chains.iter().filter(|(_, status)| *status == wanted);
     let mut lines: Vec<String> = wanted
         .map(|&(stone, _)| report::points(board.stones(stone)))
