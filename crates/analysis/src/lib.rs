@@ -3,7 +3,7 @@
 //! A client such as KaTrain writes queries and reads answers in any order. [`read_request`] turns a line into a
 //! [`Request`], or into a [`Refusal`] that names the field at fault. [`serve`] keeps the queries in a queue by
 //! priority and has a few threads work on them with one [`Analyst`], whose network sees the leaves of all of them
-//! in shared batches. [`answer`] spells what was found.
+//! in shared batches, and spells what was found.
 //!
 //! ```
 //! use analysis::{Request, read_request};
