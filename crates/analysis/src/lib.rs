@@ -1,7 +1,7 @@
 //! KataGo's JSON analysis protocol: many positions at once, one JSON object a line.
 //!
 //! A client such as KaTrain writes queries and reads answers in any order. [`read_request`] turns a line into a
-//! [`Request`], or into a [`Refusal`] that names the field at fault. [`serve`] keeps the queries in a queue by
+//! [`Request`], or into a [`Refusal`] that names the field at fault. [`serve()`] keeps the queries in a queue by
 //! priority and has a few threads work on them with one [`Analyst`], whose network sees the leaves of all of them
 //! in shared batches, and spells what was found.
 //!
