@@ -143,8 +143,9 @@ impl Analysis {
         let period = Duration::from_millis(self.asked.every_ms);
         let mut last = Instant::now() - period;
         let mut last_graph = Instant::now();
-        let outlook = engine::outlook(player)?;
-        let tell = |snapshot: &go_player::Snapshot<go::Move>| {
+        let side = player.game().size().get();
+        let mut owners = None;
+        let tell = |snapshot: &go_player::Snapshot<go::Move>, owners: &Option<Vec<f64>>| {
             let rate = snapshot.playouts as f64 / start.elapsed().as_secs_f64().max(0.05);
             app.rate.store(rate as u64, Ordering::Relaxed);
             let mut picture = engine::to_json(snapshot, to_move, self.asked.most, self.asked.line);
@@ -152,8 +153,7 @@ impl Analysis {
             picture["doc"] = json!(doc);
             picture["node"] = json!(node.index());
             picture["per_second"] = json!(rate.round());
-            picture["ownership"] = json!(outlook.ownership);
-            picture["lead_black"] = json!(outlook.lead_black);
+            picture["ownership"] = json!(owners);
             let picture = picture.to_string();
             for tab in app.tabs_at(doc).iter().filter(|tab| tab.is_visible()) {
                 tab.show("think", picture.clone());
@@ -164,7 +164,7 @@ impl Analysis {
                 return;
             }
             let kept = app.with_doc(doc, |document| {
-                let opinion = engine::opinion_of(snapshot, outlook.lead_black);
+                let opinion = engine::opinion_of(snapshot);
                 let is_better = document
                     .opinions
                     .get(&node)
@@ -184,7 +184,8 @@ impl Analysis {
                 last = Instant::now();
                 let snapshot = view.snapshot();
                 if snapshot.visits > 0 {
-                    tell(&snapshot);
+                    owners = engine::ownership(view, side);
+                    tell(&snapshot, &owners);
                 }
                 if last_graph.elapsed() >= GRAPH_EVERY {
                     last_graph = Instant::now();
@@ -193,7 +194,7 @@ impl Analysis {
             }
         })?;
         if !moved_on() {
-            tell(&snapshot);
+            tell(&snapshot, &owners);
             keep(&snapshot);
         }
         // The tree is full: nothing more to find, but the tab still looks.

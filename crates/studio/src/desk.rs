@@ -130,6 +130,7 @@ impl Desk {
             crate::problem::read_marks(&mut document);
             documents.push(document);
         }
+        crate::problem::read_book(&mut documents);
         // A collection larger than the desk keeps its first games.
         if documents
             .iter()

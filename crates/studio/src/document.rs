@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use go::{
-    BoardSize, Color, Game, Komi, Move, Point, fixed_handicap,
+    BoardSize, Color, Game, Komi, Move, Point, Rules, fixed_handicap,
     sgf::{NodeId, SgfError, Tree},
 };
 use serde::{Deserialize, Serialize};
@@ -187,6 +187,9 @@ impl Document {
     /// The game at a node, with the komi of the record or the usual one.
     pub fn game_at(&self, node: NodeId) -> Result<Game, SgfError> {
         let mut game = self.tree.game_at(node)?;
+        if let Some(rules) = self.rules() {
+            game.set_rules(rules);
+        }
         game.set_komi(self.komi());
         Ok(game)
     }
@@ -195,6 +198,20 @@ impl Document {
     pub fn komi(&self) -> Komi {
         let stated = self.tree.komi().ok().flatten();
         stated.unwrap_or(Komi::SEVEN_AND_A_HALF)
+    }
+
+    /// The rules that the record names, if they are known here.
+    pub fn rules(&self) -> Option<Rules> {
+        self.tree.text(self.tree.root(), "RU")?.parse().ok()
+    }
+
+    /// The result of a finished game, once it is counted.
+    pub fn set_result(&mut self, result: &str) {
+        let root = self.tree.root();
+        if self.tree.text(root, "RE") != Some(result) {
+            self.tree.set_text(root, "RE", result);
+            self.changed();
+        }
     }
 
     /// Whether the engine plays this colour.

@@ -8,7 +8,7 @@ use std::{
 use go::{BoardSize, Color, Game, Move, Symmetry};
 use go_player::{
     Decision, LoadedNetwork, Memory, Observer, Options, Player, Request, ResignPolicy,
-    Restrictions, Snapshot, StopMode, View, dynamic_komi,
+    Restrictions, ScoreMeans, Snapshot, StopMode, View, Weighed, dynamic_komi,
 };
 use serde_json::{Value, json};
 
@@ -414,39 +414,6 @@ pub fn for_black(winrate: f64, to_move: Color) -> f64 {
     }
 }
 
-/// What a network says of a position beyond its winrate.
-#[derive(Clone, Debug, Default)]
-pub struct Outlook {
-    /// Points Black is ahead.
-    pub lead_black: Option<f64>,
-    /// Whose every point will be, from -1 (White's) to 1 (Black's), row by row from the top.
-    pub ownership: Option<Vec<f32>>,
-}
-
-/// The network's own outlook on the player's position; nothing where it predicts no score.
-pub fn outlook(player: &Player) -> Result<Outlook, Failure> {
-    if player.network().encoder.as_leela().is_some() {
-        return Ok(Outlook::default());
-    }
-    let (opinion, game) = (opinion(player)?, player.game());
-    let sign = match game.to_move() {
-        Color::Black => 1.0,
-        Color::White => -1.0,
-    };
-    let side = game.size().get();
-    let from_top = |values: &[f32]| -> Vec<f32> {
-        let rows = values.chunks(side).rev();
-        rows.flatten().map(|value| value * sign as f32).collect()
-    };
-    Ok(Outlook {
-        lead_black: opinion
-            .score
-            .as_ref()
-            .map(|score| sign * f64::from(score.lead)),
-        ownership: opinion.ownership.as_deref().map(from_top),
-    })
-}
-
 /// The komi told on Black's and on White's turn.
 pub fn komi_pair(komi: dynamic_komi::TurnKomi) -> [f64; 2] {
     [komi.on_turn(Color::Black), komi.on_turn(Color::White)]
@@ -455,6 +422,14 @@ pub fn komi_pair(komi: dynamic_komi::TurnKomi) -> [f64; 2] {
 /// What a search has found so far, as the page draws it.
 pub fn to_json(snapshot: &Snapshot<Move>, to_move: Color, most: usize, longest: usize) -> Value {
     let best = snapshot.moves.first().and_then(|best| best.winrate);
+    let best_lead = snapshot.moves.first().and_then(|best| lead(&best.weighed));
+    let points_lost = |weighed: &Option<Weighed<ScoreMeans>>| {
+        let behind = best_lead? - lead(weighed)?;
+        Some(match to_move {
+            Color::Black => behind,
+            Color::White => -behind,
+        })
+    };
     let moves: Vec<Value> = snapshot
         .moves
         .iter()
@@ -469,6 +444,7 @@ pub fn to_json(snapshot: &Snapshot<Move>, to_move: Color, most: usize, longest: 
                 "loss": (best.unwrap_or(winrate) - winrate).max(0.0),
                 "lcb_black": entry.lcb.map(|lcb| for_black(lcb, to_move)),
                 "prior": entry.prior, "line": line,
+                "lead_black": lead(&entry.weighed), "points_lost": points_lost(&entry.weighed),
             })
         })
         .collect();
@@ -479,17 +455,33 @@ pub fn to_json(snapshot: &Snapshot<Move>, to_move: Color, most: usize, longest: 
         .count();
     json!({
         "visits": snapshot.visits, "winrate_black": snapshot.value, "raw_black": snapshot.evaluation,
-        "moves": moves, "tried": tried,
+        "moves": moves, "tried": tried, "lead_black": lead(&snapshot.weighed),
     })
 }
 
+/// Black's lead in points, as the search sees it.
+fn lead(weighed: &Option<Weighed<ScoreMeans>>) -> Option<f64> {
+    weighed.as_ref().map(|weighed| weighed.means.lead)
+}
+
+/// Who will own each point in the search's eyes: from -1 (White's) to 1 (Black's), row by row from the top.
+pub fn ownership(view: &View<'_>, side: usize) -> Option<Vec<f64>> {
+    let owners = view.ownership(None)?.mean;
+    let rows = owners.chunks(side).rev();
+    Some(
+        rows.flatten()
+            .map(|owner| (owner * 100.0).round() / 100.0)
+            .collect(),
+    )
+}
+
 /// A search as an opinion to keep.
-pub fn opinion_of(snapshot: &Snapshot<Move>, lead_black: Option<f64>) -> Opinion {
+pub fn opinion_of(snapshot: &Snapshot<Move>) -> Opinion {
     let line = snapshot.moves.first().map(|best| best.pv.clone());
     Opinion {
         visits: snapshot.visits,
         winrate_black: snapshot.value,
-        lead_black,
+        lead_black: lead(&snapshot.weighed),
         line: line.unwrap_or_default(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use go::{BoardSize, Komi, Move};
+use go::{BoardSize, Komi, Move, PointSet, Rules};
 use go_player::Decision;
 use serde::Deserialize;
 use serde_json::json;
@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::{
     document::{Document, Edit, Level, ProblemMarks, Table, You},
     engine::{self, Engine, lock},
+    question,
     server::App,
     tab::Tab,
     thinker::{Label, Outcome, Stop, Urgency, Work},
@@ -26,6 +27,8 @@ const MOST_KOMI: f32 = 1000.0;
 struct New {
     size: usize,
     komi: Option<f32>,
+    /// The name of the rules; Leela Zero's if nothing is said.
+    rules: Option<String>,
     #[serde(default)]
     handicap: usize,
     #[serde(default)]
@@ -148,6 +151,7 @@ pub fn handle(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
             wire::done()
         }
         "go.table" => set_table(app, tab, request),
+        "go.count" => count(app, tab, request),
         "go.forget" => {
             let asked: At = request.fields()?;
             stop_move(app, &asked.doc);
@@ -159,6 +163,51 @@ pub fn handle(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
             format!("`{verb}` is not known here"),
         )),
     }
+}
+
+/// Counts a finished game: which stones are dead, whose each point is, and the result, which the record keeps.
+fn count(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
+    let asked: At = request.fields()?;
+    let (game, table, node) = app.with_doc(&asked.doc, |document| {
+        let game = document.game().map_err(crate::document::damaged)?;
+        Ok((game, document.table.clone(), document.node))
+    })?;
+    if !game.is_over() {
+        let say = "the game is not over: it is counted after two passes";
+        return Err(Failure::new("over", say));
+    }
+    let doc = asked.doc.clone();
+    let urgency = ("question", Urgency::Question);
+    question::ask(
+        app,
+        tab,
+        request,
+        urgency,
+        &asked.doc,
+        move |app, engine, _| {
+            let player = engine.player(&app.networks, &doc, &table, game.clone())?;
+            let settled = player.settle();
+            let result = settled.score.to_string();
+            app.change(&doc, |document| {
+                let is_end = document.tree.main_line().last() == Some(&node);
+                if document.node == node && is_end {
+                    document.set_result(&result);
+                }
+                Ok(())
+            })?;
+            let names = |points: &PointSet| {
+                points
+                    .iter()
+                    .map(|point| point.to_string())
+                    .collect::<Vec<_>>()
+            };
+            let [black, white] = &settled.count.territory;
+            Ok(json!({
+                "result": result, "dead": names(&settled.count.dead), "black": names(black), "white": names(white),
+                "neutral": names(&settled.count.neutral),
+            }))
+        },
+    )
 }
 
 /// Two tabs cannot mix up a game: who saw an older state is told the present one.
@@ -176,7 +225,16 @@ fn new_game(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
     let asked: New = request.fields()?;
     let size = BoardSize::new(asked.size)
         .ok_or_else(|| Failure::new("range", "boards are from 2x2 to 25x25"))?;
-    let usual = if asked.handicap > 0 { 0.5 } else { 7.5 };
+    let rules = match asked.rules.as_deref() {
+        None | Some("") => Rules::default(),
+        Some(name) => name
+            .parse()
+            .map_err(|error: go::RulesError| Failure::new("fields", error.to_string()))?,
+    };
+    let usual = match asked.handicap {
+        0 => rules.default_komi().points_for_white(),
+        _ => 0.5,
+    };
     let komi = in_range("komi", asked.komi.unwrap_or(usual), -MOST_KOMI, MOST_KOMI)?;
     let komi =
         Komi::new(komi).ok_or_else(|| Failure::new("range", "komi is a number of points"))?;
@@ -203,6 +261,9 @@ fn new_game(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
         if !black.is_empty() {
             document.tree.set_text(root, "PB", black);
             document.tree.set_text(root, "PW", white);
+        }
+        if let Some(name) = rules.name().filter(|_| rules != Rules::default()) {
+            document.tree.set_text(root, "RU", name);
         }
         document.table = table;
         desk.add(document)

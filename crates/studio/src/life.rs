@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use go::{Board, Color, Fate, First, LadderReader, Point, Reading};
+use go::{Board, Fate, First, LadderReader, Point, Reading};
 use serde_json::{Value, json};
-use tsumego::{Ko, Limits, Problem, SafetyNet, Side, Solver, Verdict, verify};
+use tsumego::{
+    Certainty, GroupFate, Ko, Limits, MapSettings, Problem, SafetyNet, Side, Solver, Status,
+    Verdict, verify,
+};
 
 use crate::{state::color_name, thinker::Stop};
 
@@ -17,145 +20,42 @@ const MOST_PROOF_NODES: usize = 200_000;
 /// Moves of a line that is shown.
 const MOST_MOVES: usize = 40;
 
-/// How sure a verdict is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Certainty {
-    /// By the rules alone, or by a search that leaves nothing open.
-    Proved,
-    /// By a reader that looks at ladders only.
-    Read,
-    /// By a network.
-    Guessed,
-    /// Nobody was asked: the group is not enclosed.
-    Open,
-}
-
-impl Certainty {
-    /// The word of the page.
-    pub fn word(self) -> &'static str {
-        match self {
-            Certainty::Proved => "proved",
-            Certainty::Read => "read",
-            Certainty::Guessed => "guessed",
-            Certainty::Open => "open",
-        }
+/// How sure a fate is, in the words of the page.
+fn certainty_word(certainty: Certainty) -> &'static str {
+    match certainty {
+        Certainty::Benson | Certainty::Search => "proved",
+        Certainty::Read => "read",
+        Certainty::None => "open",
     }
 }
 
-/// What becomes of a group.
-#[derive(Clone, Debug)]
-pub struct Group {
-    /// A stone of it.
-    pub at: Point,
-    pub stones: Vec<Point>,
-    /// Whose it is.
-    pub color: Color,
-    /// `alive`, `dead`, `critical`, `unknown`.
-    pub fate: &'static str,
-    /// How sure that is.
-    pub certainty: Certainty,
-}
-
-impl Group {
-    /// As the page reads it.
-    pub fn to_json(&self) -> Value {
-        let stones: Vec<String> = self.stones.iter().map(Point::to_string).collect();
-        json!({
-            "at": self.at.to_string(), "stones": stones, "color": color_name(self.color), "fate": self.fate,
-            "certainty": self.certainty.word(),
-        })
+/// A fate in the words of the page.
+pub fn fate_word(fate: tsumego::Fate) -> &'static str {
+    match fate {
+        tsumego::Fate::Alive => "alive",
+        tsumego::Fate::Critical => "critical",
+        tsumego::Fate::Dead => "dead",
+        tsumego::Fate::Unknown => "unknown",
     }
 }
 
-/// The blocks of a board, one stone of each.
-fn blocks(board: &Board) -> Vec<Point> {
-    let stones = board
-        .size()
-        .points()
-        .filter(|&point| board.stone(point).is_some());
-    stones
-        .filter(|&point| board.block(point) == point)
-        .collect()
+/// A group as the page reads it.
+pub fn group_to_json(group: &GroupFate) -> Value {
+    let stones: Vec<String> = group.stones.iter().map(Point::to_string).collect();
+    json!({
+        "at": stones.first(), "stones": stones, "color": color_name(group.color), "fate": fate_word(group.fate),
+        "certainty": certainty_word(group.certainty), "nodes": group.nodes,
+        "kill": group.kill.map(|point| point.to_string()), "save": group.save.map(|point| point.to_string()),
+    })
 }
 
-/// Every group of a position with its fate.
-pub fn map(board: &Board, stop: &Stop, net: Option<&SafetyNet>) -> Vec<Group> {
-    let fates = board.fates();
-    blocks(board)
-        .into_iter()
-        .filter(|_| !stop.is_cancelled())
-        .map(|at| {
-            let (fate, certainty) = fate_of(board, at, fates.at(at), stop, net);
-            Group {
-                at,
-                stones: board.stones(at).collect(),
-                color: board.stone(at).unwrap_or(Color::Black),
-                fate,
-                certainty,
-            }
-        })
-        .collect()
-}
-
-fn fate_of(
-    board: &Board,
-    at: Point,
-    certain: Fate,
-    stop: &Stop,
-    net: Option<&SafetyNet>,
-) -> (&'static str, Certainty) {
-    match certain {
-        Fate::Alive => return ("alive", Certainty::Proved),
-        Fate::Dead => return ("dead", Certainty::Proved),
-        Fate::Territory(_) | Fate::Undecided => {}
-    }
-    if let Some(fate) = ladder_fate(board, at) {
-        return (fate, Certainty::Read);
-    }
-    let Ok(problem) = Problem::new(board.clone(), &[at]) else {
-        return ("unknown", Certainty::Open);
+/// Every group of a position with its fate; `on_group` hears of each as it is decided.
+pub fn map(board: &Board, stop: &Stop, on_group: &mut dyn FnMut(&GroupFate)) -> Vec<GroupFate> {
+    let settings = MapSettings {
+        nodes: MAP_NODES,
+        interrupt: Some(stop.cancel_flag()),
     };
-    let limits = Limits::default()
-        .with_nodes(MAP_NODES)
-        .with_interrupt(stop.cancel_flag());
-    let mut solver = Solver::new(&problem, limits);
-    let attacked = solver.solve(&problem, Side::Attacker, Ko::ATTACKER).verdict;
-    match attacked {
-        Verdict::Safe => ("alive", Certainty::Proved),
-        Verdict::Unsafe => match solver.solve(&problem, Side::Defender, Ko::ATTACKER).verdict {
-            Verdict::Unsafe => ("dead", Certainty::Proved),
-            Verdict::Safe => ("critical", Certainty::Proved),
-            Verdict::Unknown => ("critical", Certainty::Guessed),
-        },
-        Verdict::Unknown => match net {
-            Some(net) if net.chance_of_life(&problem, Side::Attacker, true) >= 0.5 => {
-                ("alive", Certainty::Guessed)
-            }
-            Some(_) => ("dead", Certainty::Guessed),
-            None => ("unknown", Certainty::Open),
-        },
-    }
-}
-
-/// What the ladder reader says of a block with one or two liberties; nothing if it escapes, which proves no life.
-fn ladder_fate(board: &Board, at: Point) -> Option<&'static str> {
-    if board.liberty_count(at) > 2 {
-        return None;
-    }
-    let mut reader = LadderReader::new(go::DEFAULT_LADDER_NODES);
-    let captured = |first, reader: &mut LadderReader| {
-        reader.read(board, at, first).verdict == go::LadderVerdict::Captured
-    };
-    if !captured(First::Attacker, &mut reader) {
-        return None;
-    }
-    Some(
-        if board.liberty_count(at) == 1 && captured(First::Defender, &mut reader) {
-            "dead"
-        } else {
-            "critical"
-        },
-    )
+    tsumego::map(board, &settings, on_group)
 }
 
 /// Every ladder of a position.
@@ -216,57 +116,27 @@ pub fn witnesses(
     net: Option<&SafetyNet>,
 ) -> (Vec<Value>, Option<Value>) {
     let mut witnesses = Vec::new();
-    let mut proved_dead = None;
+    let mut proved = None;
     match board.fates().at(at) {
         Fate::Alive => witnesses.push(
             json!({ "kind": "proved", "fate": "alive", "how": "it lives whatever is played" }),
         ),
         Fate::Dead => {
-            proved_dead = Some((true, 0));
+            proved = Some(("dead", 0));
             witnesses.push(json!({ "kind": "proved", "fate": "dead", "how": "it cannot live inside what surrounds it" }));
         }
         _ => {}
     }
-    let problem = Problem::new(board.clone(), &[at]).ok();
-    if let (Some(problem), true) = (&problem, witnesses.is_empty()) {
-        let limits = Limits::default()
-            .with_nodes(GROUP_NODES)
-            .with_wall_time(GROUP_TIME)
-            .with_interrupt(stop.cancel_flag());
-        let mut solver = Solver::new(problem, limits);
-        let attacked = solver.solve(problem, Side::Attacker, Ko::ATTACKER);
-        let defended = match attacked.verdict {
-            Verdict::Unsafe => Some(solver.solve(problem, Side::Defender, Ko::ATTACKER).verdict),
-            _ => None,
-        };
-        let fate = match (attacked.verdict, defended) {
-            (Verdict::Safe, _) => Some("alive"),
-            (Verdict::Unsafe, Some(Verdict::Safe)) => Some("critical"),
-            (Verdict::Unsafe, Some(Verdict::Unsafe)) => Some("dead"),
-            _ => None,
-        };
-        if let Some(fate) = fate {
-            proved_dead = Some((fate == "dead", attacked.nodes));
-            let line = solver.line(problem, Side::Attacker, Ko::ATTACKER, MOST_MOVES);
-            let mut color = problem.attacker();
-            let line: Vec<Value> = line
-                .iter()
-                .map(|mv| {
-                    let step = json!([color_name(color), mv.to_string()]);
-                    color = color.opponent();
-                    step
-                })
-                .collect();
-            let is_checked = solver
-                .proof(problem, Side::Attacker, Ko::ATTACKER, MOST_PROOF_NODES)
-                .is_ok_and(|proof| verify(problem, &proof).is_ok());
-            let how = match is_checked {
-                true => "solved in {nodes} positions, and the proof was checked",
-                false => "solved in {nodes} positions",
-            };
-            witnesses.push(json!({
-                "kind": "proved", "fate": fate, "how": how, "values": { "nodes": attacked.nodes }, "line": line,
-            }));
+    let enclosed = Problem::new(board.clone(), &[at]).ok();
+    if witnesses.is_empty() {
+        if let Some((fate, nodes, witness)) = enclosed
+            .as_ref()
+            .and_then(|problem| solved(problem, "proved", stop))
+        {
+            proved = Some((fate, nodes));
+            witnesses.push(witness);
+        } else if let Ok(problem) = Problem::in_game(board.clone(), &[at]) {
+            witnesses.extend(solved(&problem, "read", stop).map(|(_, _, witness)| witness));
         }
     }
     if board.liberty_count(at) <= 2 {
@@ -274,33 +144,82 @@ pub fn witnesses(
         let reading = reader.read(board, at, First::Attacker);
         witnesses.push(json!({
             "kind": "read", "fate": verdict_word(&reading), "line": line_json(&reading),
-            "how": "if the attacker begins: {nodes} positions", "values": { "nodes": reading.nodes },
+            "how": "the ladder, if the attacker begins: {nodes} positions", "values": { "nodes": reading.nodes },
         }));
     }
     let mut conflict = None;
-    if let (Some(problem), Some(net)) = (&problem, net) {
+    if let (Some(problem), Some(net)) = (&enclosed, net) {
         let chance = net.chance_of_life(problem, Side::Attacker, true);
         witnesses.push(json!({
             "kind": "guessed", "chance": chance, "how": "the safety network, if the attacker begins",
         }));
-        let percent = format!("{:.0}", chance * 100.0);
-        if let Some((is_dead, nodes)) = proved_dead {
-            if is_dead && chance > 0.6 {
-                conflict = Some(json!({
-                    "conflict": "The network gives this group {percent} %; it is dead: proved in {nodes} positions.",
-                    "values": { "percent": percent, "nodes": nodes },
-                }));
-            } else if !is_dead && chance < 0.2 && witnesses.iter().any(|one| one["fate"] == "alive")
-            {
-                conflict = Some(json!({
-                    "conflict": "The network gives this group only {percent} %; it lives: proved in {nodes} positions.",
-                    "values": { "percent": percent, "nodes": nodes },
-                }));
-            }
-        }
+        conflict = proved.and_then(|(fate, nodes)| contradiction(fate, nodes, chance));
     }
-    if problem.is_none() && witnesses.is_empty() {
-        witnesses.push(json!({ "kind": "guessed", "fate": "unknown", "how": "the group is open: no safe wall encloses it" }));
+    if witnesses.is_empty() {
+        witnesses.push(json!({ "kind": "read", "fate": "unknown", "how": "nothing was found within {nodes} positions", "values": { "nodes": GROUP_NODES } }));
     }
     (witnesses, conflict)
+}
+
+/// The solver's word on a group: its fate, how many positions that took, and the card of the page. Nothing if a limit
+/// was reached.
+fn solved(problem: &Problem, kind: &str, stop: &Stop) -> Option<(&'static str, u64, Value)> {
+    let limits = Limits::default()
+        .with_nodes(GROUP_NODES)
+        .with_wall_time(GROUP_TIME)
+        .with_interrupt(stop.cancel_flag());
+    let mut solver = Solver::new(problem, limits);
+    let attacked = solver.solve(problem, Side::Attacker, Ko::ATTACKER);
+    let fate = match attacked.verdict {
+        Verdict::Safe => "alive",
+        Verdict::Unsafe => match solver.solve(problem, Side::Defender, Ko::NOBODY).verdict {
+            Verdict::Safe => "critical",
+            Verdict::Unsafe => "dead",
+            Verdict::Unknown => return None,
+        },
+        Verdict::Unknown => return None,
+    };
+    let line = solver.line(problem, Side::Attacker, Ko::ATTACKER, MOST_MOVES);
+    let mut color = problem.attacker();
+    let line: Vec<Value> = line
+        .iter()
+        .map(|mv| {
+            let step = json!([color_name(color), mv.to_string()]);
+            color = color.opponent();
+            step
+        })
+        .collect();
+    let is_checked = solver
+        .proof(problem, Side::Attacker, Ko::ATTACKER, MOST_PROOF_NODES)
+        .is_ok_and(|proof| verify(problem, &proof).is_ok());
+    let how = match (kind, is_checked) {
+        ("proved", true) => "solved in {nodes} positions, and the proof was checked",
+        ("proved", false) => "solved in {nodes} positions",
+        _ => "read in {nodes} positions; what gets away from here counts as safe",
+    };
+    let ko = match solver.status(problem, Side::Attacker) {
+        Status::KoForAttacker(threats) => json!({ "needs": "attacker", "threats": threats }),
+        Status::KoForDefender(threats) => json!({ "needs": "defender", "threats": threats }),
+        _ => Value::Null,
+    };
+    let zone: Vec<String> = attacked.zone.iter().map(Point::to_string).collect();
+    let card = json!({
+        "kind": kind, "fate": fate, "how": how, "values": { "nodes": attacked.nodes }, "line": line, "ko": ko, "zone": zone,
+    });
+    Some((fate, attacked.nodes, card))
+}
+
+/// The headline if the network's guess is far from what is proved.
+fn contradiction(fate: &str, nodes: u64, chance: f32) -> Option<Value> {
+    let text = match fate {
+        "dead" if chance > 0.6 => {
+            "The network gives this group {percent} %; it is dead: proved in {nodes} positions."
+        }
+        "alive" if chance < 0.2 => {
+            "The network gives this group only {percent} %; it lives: proved in {nodes} positions."
+        }
+        _ => return None,
+    };
+    let percent = format!("{:.0}", chance * 100.0);
+    Some(json!({ "conflict": text, "values": { "percent": percent, "nodes": nodes } }))
 }

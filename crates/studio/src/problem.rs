@@ -9,8 +9,8 @@ use go::{Board, Color, Game, Move, Point};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tsumego::{
-    Ko, Limits, Problem, ProblemError, Recipe, Side, Solver, Verdict, generate_problems,
-    problem_tree, proof_tree, verify,
+    Hints, Ko, Limits, Problem, ProblemError, Recipe, Side, Solver, Verdict, generate_problems,
+    infer, problem_tree, proof_tree, verify,
 };
 
 use crate::{
@@ -31,6 +31,10 @@ const MOST_PROOF_NODES: usize = 200_000;
 const REPLY_TIME: Duration = Duration::from_secs(3);
 /// Moves of the main line.
 const MOST_MOVES: usize = 40;
+/// Time for an explanation of every first move.
+const EXPLAIN_TIME: Duration = Duration::from_secs(10);
+/// A record with more moves than this on its main line is a game.
+const LONGEST_SOLUTION: usize = 40;
 
 #[derive(Clone, Deserialize)]
 struct Of {
@@ -74,6 +78,16 @@ pub fn handle(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
         "problem.reply" => reply(app, tab, request),
         "problem.new" => make(app, tab, request),
         "problem.proof" => proof(app, tab, request),
+        "problem.explain" => explain_answer(app, tab, request),
+        "problem.enclose" => {
+            let Of { doc } = request.fields()?;
+            let mut assumptions = Vec::new();
+            app.change(&doc, |document| {
+                assumptions = enclose(document)?;
+                Ok(())
+            })?;
+            Ok(Reply::Now(json!({ "assumptions": assumptions })))
+        }
         verb => Err(Failure::new(
             "unknown",
             format!("`{verb}` is not known here"),
@@ -105,6 +119,84 @@ pub fn read_marks(document: &mut Document) {
         });
         document.node = root;
     }
+}
+
+/// The pages of a book of problems: where nothing is marked, the group in question is found and its outside closed.
+pub fn read_book(documents: &mut [Document]) {
+    let is_page = |document: &Document| {
+        let game = document.game_at(document.tree.root());
+        document.table.problem.is_some()
+            || game.is_ok_and(|game| looks_like_a_problem(document, &game))
+    };
+    if documents.len() < 2 || !documents.iter().all(is_page) {
+        return;
+    }
+    for document in documents
+        .iter_mut()
+        .filter(|document| document.table.problem.is_none())
+    {
+        document.node = document.tree.root();
+        if let Err(failure) = enclose(document) {
+            document.table.problem = Some(ProblemMarks::default());
+            document.notes.push(failure.say);
+        }
+    }
+}
+
+/// A page of a book: stones of both colours in a part of the board, nothing marked, and at most a solution to play.
+fn looks_like_a_problem(document: &Document, game: &Game) -> bool {
+    let [black, white] = [Color::Black, Color::White].map(|color| *game.board().stone_set(color));
+    let root = document.tree.root();
+    let is_game = ["HA", "RE", "KM"]
+        .iter()
+        .any(|name| document.tree.text(root, name).is_some());
+    let stones = black.len() + white.len();
+    !black.is_empty()
+        && !white.is_empty()
+        && !is_game
+        && stones * 2 < game.size().area()
+        && document.tree.main_line().len() <= LONGEST_SOLUTION
+}
+
+/// Finds the problem in the first position of a record: the group in question is marked, and where its surroundings
+/// leak a wall of stones is added. Returns what was assumed.
+fn enclose(document: &mut Document) -> Result<Vec<String>, Failure> {
+    let start = start_node(document);
+    let game = document.game_at(start).map_err(damaged)?;
+    let marks = document.table.problem.clone().unwrap_or_default();
+    let target: Result<Vec<Point>, Failure> = marks
+        .target
+        .iter()
+        .map(|vertex| parse_point(vertex, game.size()))
+        .collect();
+    let hints = Hints {
+        target: target?,
+        ..Hints::default()
+    };
+    let found = infer(game.board(), &hints, false)
+        .map_err(|error| Failure::new("problem", error.to_string()))?;
+    let enclosed = found.problem.board();
+    for (color, property) in [(Color::Black, "AB"), (Color::White, "AW")] {
+        let added = *enclosed.stone_set(color) - *game.board().stone_set(color);
+        if !added.is_empty() {
+            let known = document.tree.points(start, property).map_err(damaged)?;
+            let all = known | added;
+            document.tree.set_points(start, property, all.iter());
+        }
+    }
+    let stones = found.problem.target_stones();
+    document.table.problem = Some(ProblemMarks {
+        target: stones.iter().map(Point::to_string).collect(),
+        zone: Vec::new(),
+    });
+    document.node = start;
+    for assumption in &found.assumptions {
+        if !document.notes.contains(assumption) {
+            document.notes.push(assumption.clone());
+        }
+    }
+    document.changed();
+    Ok(found.assumptions)
 }
 
 /// The problem of a document: the position before any move was tried.
@@ -243,7 +335,7 @@ fn solve(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
                     "verdict": verdict_word(solution.verdict), "first": color_name(problem.color(first)),
                     "move": solution.first_move.map(|point| point.to_string()), "nodes": solution.nodes,
                     "milliseconds": milliseconds, "proof": proof.map(|proof| proof.nodes.len()), "checked": is_checked,
-                    "line": line,
+                    "line": line, "zone": solution.zone.iter().map(Point::to_string).collect::<Vec<_>>(),
                 });
             }
             answer["ko"] = ko_words(&mut solver, &problem).into();
@@ -252,6 +344,46 @@ fn solve(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
             Ok(answer)
         },
     )
+}
+
+/// Every right first move, and why each other one fails.
+fn explain_answer(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
+    let asked: Of = request.fields()?;
+    let (problem, game) = app.with_doc(&asked.doc, |document| problem_of(document))?;
+    let first = side_of(&problem, game.to_move());
+    let job = ("solve", Urgency::Question);
+    question::ask(app, tab, request, job, &asked.doc, move |_, _, stop| {
+        let limits = Limits::default()
+            .with_wall_time(EXPLAIN_TIME)
+            .with_interrupt(stop.cancel_flag());
+        let found = tsumego::explain(&problem, first, &limits);
+        let numbered = |moves: &[Move], mut color: Color| -> Vec<Value> {
+            moves
+                .iter()
+                .map(|mv| {
+                    let step = json!([color_name(color), mv.to_string()]);
+                    color = color.opponent();
+                    step
+                })
+                .collect()
+        };
+        let color = problem.color(first);
+        let refutations: Vec<Value> = found
+            .refutations
+            .iter()
+            .map(|wrong| {
+                let mut line = vec![Move::Play(wrong.wrong)];
+                line.extend(&wrong.line);
+                json!({ "at": wrong.wrong.to_string(), "only_ko": wrong.only_ko, "line": numbered(&line, color) })
+            })
+            .collect();
+        Ok(json!({
+            "first": color_name(color), "solutions": found.solutions.iter().map(Move::to_string).collect::<Vec<_>>(),
+            "complete": found.is_complete, "unique": found.is_unique(), "line": numbered(&found.main_line, color),
+            "refutations": refutations, "difficulty": found.difficulty.to_string(), "hints": found.hints,
+            "nodes": found.nodes,
+        }))
+    })
 }
 
 /// What ko decides, in words that the page translates.

@@ -6,7 +6,7 @@ use go::{Game, Move, Point};
 use go_player::{Restrictions, Rule, RuleKind};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tsumego::SafetyNet;
+use tsumego::{Fate, SafetyNet};
 
 use crate::{
     document::{Table, damaged, parse_point},
@@ -69,6 +69,7 @@ pub fn read(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
             )
         }
         "safety" => {
+            let doc = asked.doc.clone();
             app.thinker.cancel(app, |label, _| {
                 label.what == "safety" && label.doc == asked.doc
             });
@@ -78,10 +79,18 @@ pub fn read(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
                 request,
                 ("safety", Urgency::Question),
                 &asked.doc,
-                move |_, _, stop| {
-                    let groups = life::map(game.board(), stop, safety_net());
+                move |app, _, stop| {
+                    let mut known = Vec::new();
+                    let groups = life::map(game.board(), stop, &mut |group| {
+                        known.push(life::group_to_json(group));
+                        let so_far =
+                            json!({ "on": "reading", "doc": doc, "groups": known }).to_string();
+                        for tab in app.tabs_at(&doc) {
+                            tab.show("reading", so_far.clone());
+                        }
+                    });
                     Ok(
-                        json!({ "groups": groups.iter().map(life::Group::to_json).collect::<Vec<_>>() }),
+                        json!({ "groups": groups.iter().map(life::group_to_json).collect::<Vec<_>>() }),
                     )
                 },
             )
@@ -215,25 +224,26 @@ fn move_witnesses(
 
 /// Which groups a move changed the fate of.
 fn changes(before: &Game, after: &Game, stop: &Stop) -> Vec<Value> {
-    let fates = |game: &Game| life::map(game.board(), stop, None);
+    let fates = |game: &Game| life::map(game.board(), stop, &mut |_| ());
     let (old, new) = (fates(before), fates(after));
     let mut changes = Vec::new();
-    for group in old.iter().filter(|group| group.fate != "unknown") {
+    for group in old.iter().filter(|group| group.fate != Fate::Unknown) {
+        let at = group.stones[0];
         let now = new
             .iter()
-            .find(|now| now.color == group.color && now.stones.contains(&group.at));
+            .find(|now| now.color == group.color && now.stones.contains(&at));
         let text = match (group.fate, now.map(|now| now.fate)) {
             (_, None) => "was captured",
             (a, Some(b)) if a == b => continue,
-            ("alive", Some("critical")) => "was alive, and is unsettled now",
-            ("alive", Some("dead")) => "was alive, and is dead now",
-            ("critical", Some("alive")) => "was unsettled, and lives now",
-            ("critical", Some("dead")) => "was unsettled, and is dead now",
-            ("dead", Some("critical")) => "was dead, and is unsettled now",
-            ("dead", Some("alive")) => "was dead, and lives now",
+            (Fate::Alive, Some(Fate::Critical)) => "was alive, and is unsettled now",
+            (Fate::Alive, Some(Fate::Dead)) => "was alive, and is dead now",
+            (Fate::Critical, Some(Fate::Alive)) => "was unsettled, and lives now",
+            (Fate::Critical, Some(Fate::Dead)) => "was unsettled, and is dead now",
+            (Fate::Dead, Some(Fate::Critical)) => "was dead, and is unsettled now",
+            (Fate::Dead, Some(Fate::Alive)) => "was dead, and lives now",
             _ => continue,
         };
-        changes.push(json!({ "at": group.at.to_string(), "text": text }));
+        changes.push(json!({ "at": at.to_string(), "text": text }));
     }
     changes
 }

@@ -289,7 +289,7 @@ impl Sweep {
             if stop.now() {
                 return Ok(());
             }
-            engine::opinion_of(&snapshot, engine::outlook(player)?.lead_black)
+            engine::opinion_of(&snapshot)
         };
         app.with_doc(&self.doc, |document| {
             document.opinions.insert(node, opinion);

@@ -58,7 +58,7 @@ impl Document {
         let root = self.tree.root();
         let over = match self.resigned {
             Some(_) => self.tree.text(root, "RE").map(str::to_owned),
-            None => game.is_over().then(|| game.score().to_string()),
+            None => game.is_over().then(|| self.result(&game)),
         };
         let state = match (&over, self.owes_move(), self.table.you) {
             (Some(_), ..) => "over",
@@ -71,7 +71,7 @@ impl Document {
             "size": game.size().get(), "stones": stones_text(&game), "turn": color_name(color),
             "last": own_move.last().map(|(_, mv)| mv.to_string()),
             "move_number": self.move_number(self.node), "komi": game.komi().points_for_white(),
-            "handicap": game.handicap(), "captures": captures(&game), "illegal": illegal,
+            "handicap": game.handicap(), "rules": self.rules().and_then(|rules| rules.name()), "captures": captures(&game), "illegal": illegal,
             "line": self.line().iter().map(|&node| self.step(node)).collect::<Vec<_>>(),
             "tree": self.drawn_tree(), "state": state, "over": over, "table": self.table,
             "names": {
@@ -81,6 +81,13 @@ impl Document {
             "comment": self.tree.text(self.node, "C"), "marks": self.marks(),
             "told_komi": self.told_komi, "notes": self.notes,
         }))
+    }
+
+    /// The result of a finished game: as it was counted, or else with every stone alive.
+    fn result(&self, game: &Game) -> String {
+        let is_end = self.tree.main_line().last() == Some(&self.node);
+        let counted = self.tree.text(self.tree.root(), "RE").filter(|_| is_end);
+        counted.map_or_else(|| game.score().to_string(), str::to_owned)
     }
 
     fn move_number(&self, node: NodeId) -> usize {

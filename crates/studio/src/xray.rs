@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use axum::extract::ws::Message;
-use go::{Board, BoardSize, Color, Game, Komi, Move, Point, PointSet, Symmetry};
+use go::{Board, BoardSize, Color, Game, Komi, LadderReader, Move, Point, PointSet, Symmetry};
 use go_player::{Assumptions, LoadedNetwork, Player, Position};
+use ladder::{Kind, News, journey, questions, truth};
 use net::{Backend, Layer, Network};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,6 +16,7 @@ use crate::{
     engine::{self, lock},
     question,
     server::App,
+    state::color_name,
     tab::Tab,
     thinker::Urgency,
     wire::{Answer, Failure, Reply, Request},
@@ -34,12 +36,17 @@ struct Look {
     turn: String,
     #[serde(default)]
     layer: usize,
+    /// The ladder to follow, by its first move.
+    at: Option<String>,
 }
 
 /// Answers `net.*`.
 pub fn handle(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
     let asked: Look = request.fields()?;
     let game = asked.game()?;
+    if request.verb == "net.ladder" {
+        return Ok(Reply::Now(ladders(game.board(), asked.at.as_deref())?));
+    }
     let network = lock(&app.networks).load(&asked.net, game.size())?;
     let how = ("question", Urgency::Question);
     match request.verb.as_str() {
@@ -63,6 +70,54 @@ pub fn handle(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
             format!("`{verb}` is not known here"),
         )),
     }
+}
+
+/// What the ladder network says of every ladder it recognises, what the exact reader says, and how the news of one of
+/// them comes down its diagonal block by block.
+fn ladders(board: &Board, at: Option<&str>) -> Result<Value, Failure> {
+    let reader = ladder::reader(ladder::DEFAULT_STEPS);
+    let mut exact = LadderReader::default();
+    let found = questions(board);
+    let asked: Vec<Value> = found
+        .iter()
+        .map(|question| {
+            json!({
+                "at": question.point.to_string(), "prey": question.prey.to_string(), "color": color_name(question.to_move),
+                "kind": match question.kind { Kind::Escape => "escape", Kind::Chase => "chase" },
+                "network": journey(&reader, board, question).works, "exact": truth(&mut exact, board, question),
+            })
+        })
+        .collect();
+    let followed = match at {
+        Some(at) => found
+            .iter()
+            .find(|question| question.point.to_string() == at),
+        None => found.first(),
+    };
+    let Some(followed) = followed else {
+        return Ok(json!({ "ladders": asked, "followed": null, "stages": [], "path": [] }));
+    };
+    let way = journey(&reader, board, followed);
+    let letter = |news: &News| match news {
+        News::None => '.',
+        News::Open => '-',
+        News::Out => '!',
+        News::Safe => 's',
+        News::Turn => 't',
+    };
+    let side = board.size().get();
+    let stages: Vec<Value> = way
+        .stages
+        .iter()
+        .map(|stage| {
+            let rows = stage.news.chunks(side).rev();
+            json!({ "block": stage.block, "news": rows.flatten().map(letter).collect::<String>() })
+        })
+        .collect();
+    let path: Vec<String> = way.path.iter().map(Point::to_string).collect();
+    Ok(
+        json!({ "ladders": asked, "followed": followed.point.to_string(), "stages": stages, "path": path }),
+    )
 }
 
 impl Look {
@@ -245,6 +300,7 @@ mod tests {
             stones: format!("{}X{}", ".".repeat(30), ".".repeat(50)),
             turn: "white".into(),
             layer: 0,
+            at: None,
         };
         (LoadedNetwork::inside(BoardSize::NINE), look.game().unwrap())
     }

@@ -144,6 +144,9 @@ fn whatever_is_asked_is_answered_and_changes_nothing_if_it_is_nonsense() {
         "problem.solve",
         "problem.reply",
         "problem.proof",
+        "problem.explain",
+        "problem.enclose",
+        "go.count",
         "bottle.new",
         "bottle.locked",
         "bottle.think",
@@ -154,6 +157,7 @@ fn whatever_is_asked_is_answered_and_changes_nothing_if_it_is_nonsense() {
         "net.look",
         "net.film",
         "net.komi",
+        "net.ladder",
         "job.cancel",
         "nonsense",
         "go.nonsense",
@@ -497,7 +501,7 @@ fn readings_are_certain_or_say_that_they_are_not() {
     let safety = client.ok("read", json!({ "doc": doc, "what": "safety" }));
     for group in safety["groups"].as_array().unwrap() {
         assert!(
-            ["proved", "read", "guessed", "open"].contains(&group["certainty"].as_str().unwrap()),
+            ["proved", "read", "open"].contains(&group["certainty"].as_str().unwrap()),
             "{group}"
         );
     }
@@ -511,4 +515,153 @@ fn readings_are_certain_or_say_that_they_are_not() {
     assert!(sum > 0.5 && sum <= 1.001, "{sum}");
     let why = client.ok("why", json!({ "doc": doc, "at": "C7" }));
     assert!(!why["witnesses"].as_array().unwrap().is_empty(), "{why}");
+}
+
+#[test]
+fn a_book_without_marks_becomes_problems_that_say_what_was_assumed() {
+    let stage = Stage::new();
+    let mut client = stage.client();
+    // Three in a row in a corner with an open outside, twice.
+    let page = "(;SZ[19]AB[ao][bo][co][do][eo][ep][eq][er][es]AW[ap][bp][cp][dp][dq][dr][ds]PL[B])";
+    let (_, opened) = stage.own("POST", "/api/docs", page.repeat(2).as_bytes());
+    let docs = opened["docs"].as_array().unwrap();
+    assert_eq!(docs.len(), 2);
+    assert!(docs.iter().all(|doc| doc["kind"] == "problem"), "{opened}");
+    let doc = docs[0]["doc"].as_str().unwrap().to_owned();
+    let state = see(&mut client, &doc);
+    assert_eq!(
+        state["table"]["problem"]["target"]
+            .as_array()
+            .unwrap()
+            .len(),
+        7,
+        "{state}"
+    );
+    assert!(
+        !state["notes"].as_array().unwrap().is_empty(),
+        "what was assumed is said"
+    );
+    let checked = client.ok("problem.check", json!({ "doc": doc }));
+    assert_eq!(checked["defender"], "white");
+}
+
+#[test]
+fn one_set_up_position_stays_as_it_is() {
+    let stage = Stage::new();
+    let (_, opened) = stage.own("POST", "/api/docs", b"(;SZ[9]AB[bc][cb][bd]AW[cc]PL[B])");
+    assert_eq!(opened["docs"][0]["kind"], "game");
+}
+
+#[test]
+fn every_first_move_of_a_problem_is_right_or_refuted() {
+    let stage = Stage::new();
+    let mut client = stage.client();
+    let record = b"(;SZ[7]AB[ae][be][ce][de][ee][ef][eg]AW[af][bf][cf][df][dg]MA[af]PL[B])";
+    let (_, opened) = stage.own("POST", "/api/docs", record);
+    let doc = opened["docs"][0]["doc"].as_str().unwrap().to_owned();
+    see(&mut client, &doc);
+    let explained = client.ok("problem.explain", json!({ "doc": doc }));
+    assert_eq!(explained["solutions"], json!(["B1"]));
+    assert_eq!(
+        (&explained["unique"], &explained["first"]),
+        (&json!(true), &json!("black"))
+    );
+    let wrong: Vec<&str> = explained["refutations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["at"].as_str().unwrap())
+        .collect();
+    assert!(
+        wrong.contains(&"A1") && wrong.contains(&"C1"),
+        "{explained}"
+    );
+}
+
+#[test]
+fn a_finished_game_is_counted_without_its_dead_stones() {
+    let stage = Stage::new();
+    let mut client = stage.client();
+    // Black owns the left, White the right; a white stone is dead in Black's corner.
+    let rows: String = ["abcdefghi"]
+        .iter()
+        .flat_map(|letters| letters.chars())
+        .map(|row| format!("AB[d{row}]AW[f{row}]"))
+        .collect();
+    let record = format!("(;SZ[9]KM[0.5]{rows}AW[bb];B[];W[])");
+    let (_, opened) = stage.own("POST", "/api/docs", record.as_bytes());
+    let doc = opened["docs"][0]["doc"].as_str().unwrap().to_owned();
+    see(&mut client, &doc);
+    let counted = client.ok("go.count", json!({ "doc": doc }));
+    assert_eq!(counted["dead"], json!(["B8"]));
+    // Four columns each, one neutral: the komi decides.
+    assert_eq!(counted["result"], "W+0.5");
+    assert_eq!(see(&mut client, &doc)["over"], "W+0.5");
+    let open = new_game(&mut client, json!({ "size": 9, "you": "both" }));
+    assert_eq!(
+        client.ask("go.count", json!({ "doc": open }))["err"]["code"],
+        "over"
+    );
+}
+
+#[test]
+fn a_game_is_played_by_the_rules_that_were_chosen() {
+    let stage = Stage::new();
+    let mut client = stage.client();
+    let doc = new_game(
+        &mut client,
+        json!({ "size": 9, "you": "both", "rules": "japanese" }),
+    );
+    let state = see(&mut client, &doc);
+    assert_eq!(
+        (&state["rules"], &state["komi"]),
+        (&json!("japanese"), &json!(6.5))
+    );
+    let wrong = client.ask("go.new", json!({ "size": 9, "rules": "checkers" }));
+    assert_eq!(wrong["err"]["code"], "fields");
+}
+
+#[test]
+fn the_ladder_network_is_followed_beside_the_exact_reader() {
+    let stage = Stage::new();
+    let mut client = stage.client();
+    let ladder = |client: &mut support::Client, breaker: bool| {
+        let side = 13;
+        let mut rows = vec![vec!['.'; side]; side];
+        // White at D4 in atari, Black around it; a white stone on the diagonal breaks the ladder.
+        for (x, y, stone) in [
+            (3, 3, 'O'),
+            (2, 3, 'X'),
+            (3, 2, 'X'),
+            (4, 3, 'X'),
+            (2, 4, 'X'),
+        ] {
+            rows[side - 1 - y][x] = stone;
+        }
+        if breaker {
+            rows[side - 1 - 9][8] = 'O';
+        }
+        let stones: String = rows.into_iter().flatten().collect();
+        client.ok(
+            "net.ladder",
+            json!({ "net": "inside", "size": side, "stones": stones, "turn": "white" }),
+        )
+    };
+    let caught = ladder(&mut client, false);
+    assert_eq!(caught["followed"], "D5", "{caught}");
+    let stages = |answer: &Value| answer["stages"].as_array().unwrap().len();
+    assert!(stages(&caught) > 0);
+    let verdict = |answer: &Value| {
+        (
+            answer["ladders"][0]["network"].clone(),
+            answer["ladders"][0]["exact"].clone(),
+        )
+    };
+    assert_eq!(verdict(&caught), (json!(false), json!(false)));
+    let broken = ladder(&mut client, true);
+    assert_eq!(verdict(&broken), (json!(true), json!(true)), "{broken}");
+    assert!(
+        stages(&broken) > stages(&caught),
+        "news of the breaker comes down block by block"
+    );
 }

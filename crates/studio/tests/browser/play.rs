@@ -175,14 +175,14 @@ pub fn komi(scene: &Scene<'_>) {
     page.press("New game");
     page.until("the dialog", "document.querySelector('dialog[open] form')");
     let disabled = "[...document.querySelectorAll('dialog[open] option')].filter((o) => ['handicap', 'nonslack'].includes(o.value)).every((o) => o.disabled)";
-    page.click("dialog[open] button[data-size='19']");
-    page.until("both modes are disabled", disabled);
-    page.until(
-        "with the reason",
-        "document.querySelector('#komi-reason').textContent.includes('cannot be told')",
-    );
-    page.click("dialog[open] button[data-size='9']");
-    page.until("both modes are enabled", &format!("!({disabled})"));
+    for size in [19, 9] {
+        page.click(&format!("dialog[open] button[data-size='{size}']"));
+        page.until("both modes are enabled", &format!("!({disabled})"));
+        page.until(
+            "with what they do",
+            "document.querySelector('#komi-reason').textContent.includes('real komi')",
+        );
+    }
     page.run("const d = document.querySelector('dialog[open]'); const set = (f, v) => { f.value = v; f.dispatchEvent(new Event('input')); f.dispatchEvent(new Event('change')); };
         set([...d.querySelectorAll('select')].find((s) => s.querySelector('[value=handicap]')), 'handicap'); set(d.querySelector('input[max=\"9\"]'), 3);
         set(d.querySelectorAll('select')[0], 'black');", json!(null));

@@ -63,6 +63,15 @@ export function territory(board, points) {
   }));
 }
 
+/** A counted board: territory, and dead stones crossed out. @param {import('./board.js').Board} board @param {any} count */
+export function count(board, count) {
+  territory(board, Object.fromEntries(['black', 'white'].flatMap((color) => (count?.[color] ?? []).map((/** @type {string} */ at) => [at, color]))));
+  board.group('overlay', 'dead', (count?.dead ?? []).map((/** @type {string} */ at) => {
+    const [x, y] = board.place(at);
+    return s('path', { d: 'M-4 -4L4 4M4 -4L-4 4', transform: `translate(${x} ${y})`, class: 'deadstone', 'data-dead': at });
+  }));
+}
+
 /** Rings on stones: colour by fate, kind of line by certainty. @param {import('./board.js').Board} board @param {any[]} groups */
 export function safety(board, groups) {
   board.group('overlay', 'safety', groups.flatMap((group) => group.stones.map((/** @type {string} */ at) => {

@@ -12,7 +12,8 @@ export function makeCandidates(act) {
   const foot = h('p', { class: 'dim small' });
   const body = h('tbody', {});
   const small = (/** @type {string} */ sign, /** @type {string} */ name, /** @type {() => void} */ click) => h('button', { type: 'button', class: 'flat icon', 'aria-label': name, title: name, onclick: click }, h('span', { 'aria-hidden': 'true', 'data-raw': '' }, sign));
-  const table = h('table', { class: 'list candidates' }, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, t('Move')), h('th', { scope: 'col', class: 'end' }, t('Chance')), h('th', { scope: 'col', class: 'end' }, t('Loss')), h('th', { scope: 'col', class: 'end' }, t('Visits')), h('th', { scope: 'col' }, t('Line')))), body);
+  const points = h('th', { scope: 'col', class: 'end', title: t('Points ahead after this move') }, t('Points'));
+  const table = h('table', { class: 'list candidates' }, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, t('Move')), h('th', { scope: 'col', class: 'end' }, t('Chance')), h('th', { scope: 'col', class: 'end' }, t('Loss')), points, h('th', { scope: 'col', class: 'end' }, t('Visits')), h('th', { scope: 'col' }, t('Line')))), body);
   const empty = h('p', { class: 'dim small' });
   const element = h('div', { class: 'stack' }, h('header', { class: 'row' }, h('h2', {}, t('Candidates')), rate, h('span', { class: 'grow' }),
     small('−', t('Fewer candidates'), () => act.onMore(-1, 0)), small('+', t('More candidates'), () => act.onMore(1, 0))), empty, table, foot);
@@ -27,12 +28,15 @@ export function makeCandidates(act) {
       rate.textContent = think && isThinking ? `${short(think.visits)} v · ${number(think.per_second)}/s` : think ? `${short(think.visits)} v` : '';
       foot.textContent = moves.length ? t('showing {n} of {all}, lines of {line}', { n: moves.length, all: think?.tried ?? moves.length, line: settings.line }) : '';
       const chance = (/** @type {any} */ move) => settings.side === 'black' || turn === 'black' ? move.winrate_black : 1 - move.winrate_black;
+      const hasPoints = moves.some((move) => move.lead_black !== null && move.lead_black !== undefined);
+      points.hidden = !hasPoints;
+      const lead = (/** @type {any} */ move) => settings.side === 'black' || turn === 'black' ? move.lead_black : -move.lead_black;
       // Rows are reused: a focused row stays focused while the figures change.
       while (body.children.length > moves.length) body.lastElementChild?.remove();
       moves.forEach((move, index) => {
         let row = /** @type {any} */ (body.children[index]);
         if (!row) body.append(row = makeRow(act));
-        row.fill(move, chance(move));
+        row.fill(move, chance(move), hasPoints ? lead(move) : null);
       });
     },
   };
@@ -42,7 +46,7 @@ export function makeCandidates(act) {
 function makeRow(act) {
   const button = h('button', { type: 'button', class: 'link', 'data-raw': '' });
   const chip = h('span', { class: 'chip', 'aria-hidden': 'true' });
-  const cells = [0, 1, 2].map(() => h('td', { class: 'end num', 'data-raw': '' }));
+  const cells = [0, 1, 2, 3].map(() => h('td', { class: 'end num', 'data-raw': '' }));
   const line = h('td', { class: 'linetext', 'data-raw': '' });
   const row = h('tr', { class: 'pick' }, h('td', {}, chip, button), cells, line);
   let at = '';
@@ -51,11 +55,12 @@ function makeRow(act) {
   row.addEventListener('pointerleave', () => act.onPoint(null));
   button.addEventListener('focus', () => act.onPoint(at));
   button.addEventListener('blur', () => act.onPoint(null));
-  row.fill = (/** @type {any} */ move, /** @type {number} */ chance) => {
+  row.fill = (/** @type {any} */ move, /** @type {number} */ chance, /** @type {number|null} */ lead) => {
     at = move.at;
     row.dataset.move = at;
     chip.className = `chip c${lossClass(move.loss)}`;
-    const texts = [percent(chance), move.order === 0 ? '–' : number(move.loss * 100, 1), short(move.visits)];
+    cells[2].hidden = lead === null;
+    const texts = [percent(chance), move.order === 0 ? '–' : number(move.loss * 100, 1), lead === null ? '' : `${lead >= 0 ? '+' : '−'}${number(Math.abs(lead), 1)}`, short(move.visits)];
     if (button.textContent !== at) button.textContent = at;
     texts.forEach((text, i) => { if (cells[i].textContent !== text) cells[i].textContent = text; });
     const rest = move.line.slice(1, 6).join(' ');

@@ -49,10 +49,11 @@ export function makeOverlays(board, doc, say) {
     } else {
       overlay.safety(board, answer.groups);
       const count = (/** @type {string} */ certainty) => answer.groups.filter((/** @type {any} */ group) => group.certainty === certainty).length;
-      legends[kind] = t('Groups: {proved} proved (solid), {read} read (dashed), {guessed} guessed (dotted), {open} open.', { proved: count('proved'), read: count('read'), guessed: count('guessed'), open: count('open') });
+      legends[kind] = t('Groups: {proved} proved (solid), {read} read (dashed), {open} open.', { proved: count('proved'), read: count('read'), open: count('open') });
       const words = { alive: t('alive'), dead: t('dead'), critical: t('unsettled'), unknown: t('open') };
-      const sure = { proved: t('proved'), read: t('read'), guessed: t('guessed'), open: '' };
-      board.remark({ ...board.remarks, ...Object.fromEntries(answer.groups.flatMap((/** @type {any} */ group) => group.stones.map((/** @type {string} */ at) => [at, `${words[/** @type {'dead'} */ (group.fate)]} ${sure[/** @type {'open'} */ (group.certainty)]}`.trim()]))) });
+      const wordsFor = (/** @type {any} */ group) => [group.certainty === 'read' && group.fate === 'alive' ? t('gets away or lives') : words[/** @type {'dead'} */ (group.fate)], sure[/** @type {'open'} */ (group.certainty)], group.kill ? t('captured by {at}', { at: group.kill }) : '', group.save ? t('saved by {at}', { at: group.save }) : ''].filter(Boolean).join(', ');
+      const sure = { proved: t('proved'), read: t('read'), open: '' };
+      board.remark({ ...board.remarks, ...Object.fromEntries(answer.groups.flatMap((/** @type {any} */ group) => group.stones.map((/** @type {string} */ at) => [at, wordsFor(group)]))) });
     }
     explain();
   }

@@ -2,22 +2,22 @@
 // Why? One card, four witnesses in the order of their certainty: proved, read, guessed, searched.
 
 import { h, raw, show } from '../dom.js';
-import { t, percent } from '../lang.js';
+import { t, n, percent } from '../lang.js';
 import { ask } from '../wire.js';
 
-/** @param {() => string} doc @param {(stones: any[]|null) => void} showLine */
+/** @param {() => string} doc @param {(stones: any[]|null, zone: string[]) => void} showLine */
 export function makeWhy(doc, showLine) {
   const element = h('div', { class: 'stack' });
   const empty = () => show(element, h('h2', {}, t('Why?')), h('p', { class: 'dim small' }, t('Press w on a point, or right-click a stone or a candidate: what is proved, read, guessed and searched about it, side by side.')));
   empty();
 
-  /** Plays a line on the board, step by step. @param {[string, string][]} line @param {HTMLElement} button */
-  function play(line, button) {
+  /** Plays a line on the board, step by step. @param {[string, string][]} line @param {string[]} zone @param {HTMLElement} button */
+  function play(line, zone, button) {
     let step = Number(button.dataset.step ?? 0) + 1;
     if (step > line.length) step = 0;
     button.dataset.step = String(step);
     button.textContent = step === 0 ? t('Show me') : t('Show me: {step} of {all}', { step, all: line.length });
-    showLine(step === 0 ? null : line.slice(0, step).map(([color, at], index) => ({ color, at, number: index + 1 })));
+    showLine(step === 0 ? null : line.slice(0, step).map(([color, at], index) => ({ color, at, number: index + 1 })), step === 0 ? [] : zone);
   }
 
   /** @param {any} witness */
@@ -25,17 +25,18 @@ export function makeWhy(doc, showLine) {
     const names = { proved: t('Proved'), read: t('Read'), guessed: t('Guessed'), searched: t('Searched') };
     const fates = { alive: t('alive'), dead: t('dead'), critical: t('whoever plays first decides'), captured: t('captured in a ladder'), escapes: t('escapes the ladder'), unknown: t('not known') };
     const words = [];
-    if (witness.fate) words.push(h('strong', {}, fates[/** @type {'dead'} */ (witness.fate)] ?? witness.fate));
+    if (witness.fate) words.push(h('strong', {}, witness.kind === 'read' && witness.fate === 'alive' ? t('gets away or lives') : fates[/** @type {'dead'} */ (witness.fate)] ?? witness.fate));
+    if (witness.ko) words.push(h('span', {}, ', ', n(witness.ko.threats, witness.ko.needs === 'attacker' ? 'ko: the attacker needs {n} threat' : 'ko: the defender needs {n} threat', witness.ko.needs === 'attacker' ? 'ko: the attacker needs {n} threats' : 'ko: the defender needs {n} threats')));
     if (witness.chance !== undefined) words.push(h('strong', {}, t('{chance} to live', { chance: percent(witness.chance, 0) })));
     if (witness.winrate_black !== undefined) words.push(h('strong', {}, t('Black {chance}', { chance: percent(witness.winrate_black) })));
     if (witness.how) words.push(h('span', { class: 'dim' }, ' · ', t(witness.how, witness.values ?? {})));
     const line = witness.line ?? [];
-    return h('div', { class: `witness ${witness.kind}`, 'data-witness': witness.kind }, h('h3', {}, names[/** @type {'read'} */ (witness.kind)]), h('p', {}, words), line.length ? h('div', {}, button(line)) : null);
+    return h('div', { class: `witness ${witness.kind}`, 'data-witness': witness.kind }, h('h3', {}, names[/** @type {'read'} */ (witness.kind)]), h('p', {}, words), line.length ? h('div', {}, button(line, witness.zone ?? [])) : null);
   }
 
-  /** @param {any[]} line */
-  function button(line) {
-    const element = h('button', { type: 'button', class: 'small', onclick: () => play(line, element) }, t('Show me'));
+  /** @param {any[]} line @param {string[]} zone */
+  function button(line, zone) {
+    const element = h('button', { type: 'button', class: 'small', title: t('Play the line on the board; what the result rests on is tinted'), onclick: () => play(line, zone, element) }, t('Show me'));
     return element;
   }
 

@@ -47,6 +47,7 @@ class GoView {
     /** @type {string|null} */ this.pointed = null;
     /** @type {string|null} */ this.chosenLine = null;
     /** @type {any[]|null} */ this.shown = null;
+    /** @type {number|null} */ this.countedAt = null;
     /** @type {Quiz|null} */ this.quiz = null;
     this.ends = [];
     this.build(host);
@@ -112,7 +113,7 @@ class GoView {
     this.comment = h('textarea', { 'aria-label': t('Comment on this move'), placeholder: t('Comment'), onchange: () => tell('go.edit', { doc: this.id, comment: this.comment.value }) });
     this.overlays = makeOverlays(this.board, () => this.id, (legend) => show(this.legend, legend));
     this.legend = h('p', { class: 'legend', role: 'status' });
-    this.why = makeWhy(() => this.id, (stones) => { this.shown = stones; this.drawThinking(); });
+    this.why = makeWhy(() => this.id, (stones, zone) => { this.shown = stones; overlay.tint(this.board, 'relevance', zone, 'zone'); this.drawThinking(); });
     this.thinkButton = h('button', { type: 'button', 'aria-pressed': 'false', title: t('Think about this position (space)'), onclick: () => this.toggleThinking() }, t('Think'));
     this.hideButton = h('button', { type: 'button', 'aria-pressed': 'false', title: t('Think, but do not show me (h)'), onclick: () => this.toggleHidden() }, t('Hide'));
     this.numbersButton = h('button', { type: 'button', class: 'small', 'aria-pressed': 'false', title: t('Number the moves'), onclick: () => { choose({ numbers: !settings.numbers }); } }, t('Numbers'));
@@ -163,7 +164,7 @@ class GoView {
     const before = this.doc;
     this.doc = event;
     if (event.node === this.wanted) this.wanted = undefined;
-    if (before?.node !== event.node) { this.think = null; this.chosenLine = null; this.shown = null; this.why.moved(); }
+    if (before?.node !== event.node) { this.think = null; this.chosenLine = null; this.shown = null; overlay.tint(this.board, 'relevance', [], 'zone'); this.why.moved(); }
     if (before && before.rev !== event.rev && event.last && before.node !== event.node && event.move_number > before.move_number) {
       const color = event.turn === 'black' ? t('White') : t('Black');
       this.shell.announce(event.last === 'pass' ? t('{color} passes', { color }) : `${color} ${event.last}`);
@@ -191,7 +192,7 @@ class GoView {
     const turn = doc.turn === 'black' ? t('Black to play') : t('White to play');
     const komi = t('komi {komi}', { komi: number(doc.komi, doc.komi % 1 ? 1 : 0) });
     const told = doc.told_komi ? ` · ${t('told {komi}', { komi: number(doc.told_komi[1], 1) })}` : '';
-    show(this.facts, h('strong', { 'data-turn-text': '' }, doc.over ? t('Over: {result}', { result: doc.over }) : doc.state === 'theirs' ? t('Tengen is thinking …') : turn), ` · ${n(doc.move_number, 'move {n}', 'move {n}')} · ${komi}${told}${doc.handicap ? ` · ${n(doc.handicap, '{n} handicap stone', '{n} handicap stones')}` : ''}`);
+    show(this.facts, h('strong', { 'data-turn-text': '' }, doc.over ? t('Over: {result}', { result: doc.over }) : doc.state === 'theirs' ? t('Tengen is thinking …') : turn), ` · ${n(doc.move_number, 'move {n}', 'move {n}')} · ${komi}${doc.rules ? ` · ${t('{rules} rules', { rules: doc.rules })}` : ''}${told}${doc.handicap ? ` · ${n(doc.handicap, '{n} handicap stone', '{n} handicap stones')}` : ''}`);
     const at = doc.line.findIndex((/** @type {any[]} */ step) => step[0] === doc.node);
     say(this.where, `${at}/${doc.line.length - 1}`);
     this.where.dataset.raw = '';
@@ -201,6 +202,21 @@ class GoView {
     this.numbersButton.setAttribute('aria-pressed', String(settings.numbers));
     this.drawThinking();
     this.drawGraph();
+    void this.countEnd();
+  }
+
+  /** Counts a game that two passes have ended: dead stones are crossed out, territory is shown. */
+  async countEnd() {
+    const isCounted = Boolean(this.doc.over) && !/[RTF]/.test(this.doc.over.slice(2));
+    const at = isCounted ? this.doc.node : null;
+    if (at === this.countedAt) return;
+    this.countedAt = at;
+    overlay.count(this.board, null);
+    if (at === null) return;
+    const count = await ask('go.count', { doc: this.id }).catch(() => null);
+    if (!count || this.countedAt !== at) return;
+    overlay.count(this.board, count);
+    this.shell.announce(n(count.dead.length, 'Counted: {n} dead stone.', 'Counted: {n} dead stones.'));
   }
 
   /** Move numbers as marks. */
@@ -448,7 +464,7 @@ class GoView {
       case 'ArrowUp': this.variation(-1); return true;
       case 'ArrowDown': this.variation(1); return true;
       case ':': this.moveField.hidden = false; this.moveField.focus(); return true;
-      case 'Escape': this.quiz?.end(); this.shown = null; if (this.isThinking) this.toggleThinking(); return true;
+      case 'Escape': this.quiz?.end(); this.shown = null; overlay.tint(this.board, 'relevance', [], 'zone'); if (this.isThinking) this.toggleThinking(); return true;
       default: return false;
     }
   }

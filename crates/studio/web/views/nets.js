@@ -6,6 +6,7 @@ import { t, n, number, percent } from '../lang.js';
 import { Board } from '../board/board.js';
 import * as overlay from '../board/overlay.js';
 import { lineChart } from '../parts/graph.js';
+import { makeXray } from '../parts/xray.js';
 import { chooseFile } from '../app.js';
 import { ask, askNumbers, http, tell } from '../wire.js';
 
@@ -69,6 +70,7 @@ class NetsView {
     this.komiChart = h('div', {});
     this.compareWith = h('select', { 'aria-label': t('Compare with') }, this.nets.filter((/** @type {any} */ one) => one.net !== this.id).map((/** @type {any} */ one) => h('option', { value: one.net, 'data-raw': '' }, one.name)));
     this.compareText = h('p', { class: 'small', role: 'status' });
+    this.xray ??= makeXray();
     show(this.detail,
       h('div', { class: 'stack' }, h('section', { class: 'panel', 'aria-label': t('Position') }, h('h2', {}, raw(net.name)), h('p', { class: 'small dim' }, raw(net.family), ' · ', n(net.blocks, '{n} block', '{n} blocks'), ' × ', n(net.filters, '{n} filter', '{n} filters'), ' · ', t('{mb} MB of weights', { mb: number(net.weights / 1e6, 1) })), this.board.element, h('p', { class: 'small dim' }, t('Click to put a stone, again for the other colour, again to take it away. Squares: what the heads say after the chosen block.')),
         h('div', { class: 'row' }, h('button', { type: 'button', onclick: () => this.clear() }, t('Clear')), h('button', { type: 'button', onclick: () => { this.position.turn = this.position.turn === 'black' ? 'white' : 'black'; void this.look(); } }, t('Turn'))))),
@@ -76,6 +78,7 @@ class NetsView {
         h('section', { class: 'panel', 'aria-label': t('How an opinion forms') }, h('h2', {}, t('How an opinion forms')), h('p', { class: 'small dim' }, t('The heads are put after every block: policy and winning chance as they form.')), h('label', { class: 'row' }, t('Block'), this.slider, this.blockText), this.filmText, this.filmChart),
         h('section', { class: 'panel', 'aria-label': t('Planes') }, h('h2', {}, t('Planes after this block')), this.planes),
         h('section', { class: 'panel', 'aria-label': t('Komi') }, h('header', {}, h('h2', {}, t('Komi dial')), h('div', { class: 'row' }, h('button', { type: 'button', onclick: () => this.komi() }, t('Measure')))), h('p', { class: 'small dim' }, t('Black\'s winning chance in this position as the network is told another komi. Where it falls everywhere, its 50 % is an estimate of the score.')), this.komiChart),
+        this.xray.element,
         this.nets.length > 1 ? h('section', { class: 'panel', 'aria-label': t('Two networks') }, h('h2', {}, t('Two networks side by side')), h('div', { class: 'row' }, this.compareWith, h('button', { type: 'button', onclick: () => this.compare() }, t('Compare here'))), this.compareText) : null));
   }
 

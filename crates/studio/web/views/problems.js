@@ -59,6 +59,7 @@ class ProblemView {
     this.title = h('h1', {});
     this.status = h('p', { role: 'status' });
     this.answer = h('div', { class: 'stack' });
+    this.explanation = h('div', { class: 'stack' });
     this.walk = h('div', { class: 'stack', role: 'status' });
     this.hint = 0;
     this.coverButton = h('button', { type: 'button', 'aria-pressed': 'true', title: t('Cover or show the answer'), onclick: () => { this.isCovered = !this.isCovered; this.coverButton.setAttribute('aria-pressed', String(this.isCovered)); this.drawAnswer(); } }, t('Cover the answer'));
@@ -68,14 +69,15 @@ class ProblemView {
       h('div', { class: 'facts stack' },
         h('section', { class: 'panel', 'aria-label': t('Problem') }, this.title, this.status, h('div', { class: 'row' }, h('button', { type: 'button', class: 'main', onclick: () => this.solve() }, t('Solve')), this.coverButton, h('button', { type: 'button', title: t('A hint; again: more of it'), onclick: () => this.giveHint() }, t('Hint')), h('button', { type: 'button', onclick: () => this.restart() }, t('From the start'))), this.answer),
         h('section', { class: 'panel', 'aria-label': t('Argue with the proof') }, h('h2', {}, t('Argue with the proof')), h('p', { class: 'small dim' }, t('Play any move on the board, for either side: the answer comes from the solution at once, to the end.')), this.walk, h('div', { class: 'row' }, h('button', { type: 'button', onclick: () => tell('go.undo', { doc: this.id }).then(() => tell('go.undo', { doc: this.id })) }, t('Take back')), h('button', { type: 'button', onclick: () => this.saveProof() }, t('Proof as SGF')))),
-        h('section', { class: 'panel', 'aria-label': t('More problems') }, h('h2', {}, t('More problems')), this.course, h('div', { class: 'row' }, this.hard, h('button', { type: 'button', onclick: () => this.makeNew() }, t('New problem'))), h('p', { class: 'small dim' }, t('Drop an SGF file with one problem or a whole book: stones marked MA are the group in question.'))))));
+        h('section', { class: 'panel', 'aria-label': t('More problems') }, h('h2', {}, t('More problems')), this.course, h('div', { class: 'row' }, this.hard, h('button', { type: 'button', onclick: () => this.makeNew() }, t('New problem'))), h('p', { class: 'small dim' }, t('Drop an SGF file with one problem or a whole book. Stones marked MA are the group in question; without a mark it is found, and an open outside is closed by a wall.'))))));
   }
 
   /** @param {any} doc */
   receive(doc) {
     const before = this.doc;
     this.doc = doc;
-    if (before && before.stones !== doc.stones && before.node === doc.node) this.facts = null;
+    if (before && before.stones !== doc.stones && before.node === doc.node) { this.facts = null; this.solution = null; this.explained = null; this.drawAnswer(); }
+    if (before && before.stones !== doc.stones) overlay.tint(this.board, 'relevance', [], 'relevance');
     this.board.update({ ...doc, marks: {} });
     if (!this.facts || before?.node !== doc.node) void this.check();
     this.drawMarks();
@@ -92,10 +94,11 @@ class ProblemView {
       this.facts = await ask('problem.check', { doc: this.id });
       show(this.status, n(this.facts.target.length, 'Target: {n} stone.', 'Target: {n} stones.'), ' ', n(this.facts.zone.length, 'Zone: {n} point (tinted).', 'Zone: {n} points (tinted).'));
       overlay.rings(this.board, 'blame', [], 'wall');
+      if (this.doc.notes?.length) this.status.append(h('span', { class: 'dim', 'data-raw': '' }, ` ${this.doc.notes.join('; ')}.`));
     } catch (failure) {
       this.facts = null;
       if (failure.code === 'lost') return;
-      show(this.status, h('span', { 'data-raw': '' }, failure.say), failure.code === 'no-wall' ? h('span', {}, ' ', t('Remedies:'), ' ', h('button', { type: 'button', onclick: () => this.setTool('z') }, t('Choose the zone by hand')), ' ', h('button', { type: 'button', onclick: () => this.addWall() }, t('Add a wall'))) : '');
+      show(this.status, h('span', { 'data-raw': '' }, failure.say), failure.code === 'no-wall' ? h('span', {}, ' ', t('Remedies:'), ' ', h('button', { type: 'button', onclick: () => this.setTool('z') }, t('Choose the zone by hand')), ' ', h('button', { type: 'button', onclick: () => this.enclose() }, t('Close the outside'))) : failure.code === 'no-target' && /X/.test(this.doc.stones) && /O/.test(this.doc.stones) ? h('span', {}, ' ', h('button', { type: 'button', onclick: () => this.enclose() }, t('Find the group'))) : '');
       overlay.rings(this.board, 'blame', (failure.at ?? '').split(' ').filter(Boolean), 'wall');
     }
     this.drawMarks();
@@ -143,28 +146,17 @@ class ProblemView {
     void tell('go.edit', { doc: this.id, turn: this.doc.turn === 'black' ? 'white' : 'black' });
   }
 
-  /** Surrounds the stones with a wall of the attacker's, two points outside. */
-  addWall() {
-    const target = this.doc.table.problem?.target?.[0];
-    if (!target) return;
-    const defender = this.board.stones[this.board.index(target)];
-    const wall = defender === 'X' ? 'w' : 'b';
-    const size = this.doc.size;
-    const near = new Set();
-    [...this.board.stones].forEach((stone, index) => {
-      if (stone === '.') return;
-      const [x, y] = [index % size, Math.floor(index / size)];
-      for (let dx = -1; dx <= 1; dx += 1) for (let dy = -1; dy <= 1; dy += 1) near.add(`${x + dx},${y + dy}`);
-    });
-    /** @type {Record<string, string>} */ const set = {};
-    for (let index = 0; index < size * size; index += 1) {
-      const [x, y] = [index % size, Math.floor(index / size)];
-      if (near.has(`${x},${y}`)) continue;
-      const touches = [[1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [-1, 1], [1, -1], [-1, -1]].some(([dx, dy]) => near.has(`${x + dx},${y + dy}`));
-      if (touches) set[this.board.vertex(index)] = wall;
-    }
+  /** Finds the group in question and closes the outside with a wall of sure stones. */
+  async enclose() {
     this.facts = null;
-    void tell('go.edit', { doc: this.id, set });
+    const made = await tell('problem.enclose', { doc: this.id });
+    if (made) this.shell.announce(made.assumptions.join('. '));
+  }
+
+  /** A line as numbered stones, and the points that its result rests on. @param {[string, string][]} line @param {string[]} [zone] */
+  showLine(line, zone = []) {
+    this.board.ghosts(line.map(([color, at], index) => ({ color, at, number: index + 1 })));
+    overlay.tint(this.board, 'relevance', zone, 'relevance');
   }
 
   async empty() {
@@ -205,6 +197,7 @@ class ProblemView {
   }
 
   restart() {
+    this.showLine([]);
     this.failed = false;
     this.hint = 0;
     show(this.walk);
@@ -234,11 +227,25 @@ class ProblemView {
     const line = (/** @type {string} */ name, /** @type {any} */ part) => {
       const verdicts = { dies: t('DIES'), lives: t('LIVES'), unknown: t('NOT DECIDED IN TIME') };
       return h('tr', { 'data-first': name === t('attacker first') ? 'attacker' : 'defender' }, h('td', {}, name), h('td', {}, h('strong', { class: `verdict ${part.verdict}` }, verdicts[/** @type {'dies'} */ (part.verdict)])), h('td', { 'data-raw': '' }, part.move ?? '–'), h('td', { class: 'small dim num' }, n(part.nodes, '{n} node', '{n} nodes'), raw(` · ${number(part.milliseconds, 1)} ms`)), h('td', { class: 'small' }, part.checked ? t('proof ok') : part.proof ? t('proof not checked') : '–'),
-        h('td', {}, part.line.length ? h('button', { type: 'button', class: 'small', onclick: () => this.board.ghosts(part.line.map(([color, at], /** @type {number} */ i) => ({ color, at, number: i + 1 }))) }, t('Show')) : ''));
+        h('td', {}, part.line.length ? h('button', { type: 'button', class: 'small', title: t('Play the line on the board; what the result rests on is tinted'), onclick: () => this.showLine(part.line, part.zone) }, t('Show')) : ''));
     };
     const ko = this.solution.ko;
     const koText = ko === 'none' ? t('No ko.') : ko === 'unknown' ? t('Whether ko matters was not decided in time.') : ko.startsWith('attacker') ? t('Ko: the attacker needs threats ({ko}).', { ko }) : t('Ko: the defender needs threats ({ko}).', { ko });
-    show(this.answer, h('table', { class: 'list' }, h('tbody', {}, line(t('attacker first'), this.solution.attacked), line(t('defender first'), this.solution.defended))), h('p', { class: 'small dim' }, koText, ' ', this.solution.chance !== null ? t('The network guesses {chance} to live.', { chance: percent(this.solution.chance, 0) }) : ''));
+    show(this.answer, h('table', { class: 'list' }, h('tbody', {}, line(t('attacker first'), this.solution.attacked), line(t('defender first'), this.solution.defended))), h('p', { class: 'small dim' }, koText, ' ', this.solution.chance !== null ? t('The network guesses {chance} to live.', { chance: percent(this.solution.chance, 0) }) : ''), this.explanation);
+    void this.explain();
+  }
+
+  /** Every right first move, and why each other one fails. */
+  async explain() {
+    if (this.explained === this.solution) return;
+    this.explained = this.solution;
+    show(this.explanation, h('p', { class: 'small dim' }, t('Looking at every other first move …')));
+    const found = await ask('problem.explain', { doc: this.id }).catch(() => null);
+    if (!found || this.explained !== this.solution) { show(this.explanation); return; }
+    const button = (/** @type {any} */ wrong) => h('button', { type: 'button', class: 'small', 'data-wrong': wrong.at, onclick: () => this.showLine(wrong.line) }, raw(wrong.at), wrong.only_ko ? [' ', t('(only ko)')] : '');
+    const right = found.solutions.length ? t('Right for {side}: {moves}', { side: found.first === 'black' ? t('Black') : t('White'), moves: found.solutions.join(', ') }) : t('No first move helps {side}.', { side: found.first === 'black' ? t('Black') : t('White') });
+    show(this.explanation, h('p', {}, h('strong', {}, right), found.unique ? [' · ', t('the only one')] : '', ' · ', t('difficulty: {level}', { level: t(found.difficulty) })),
+      found.refutations.length ? h('div', {}, h('p', { class: 'small dim' }, t('Wrong first moves; press one to see why:')), h('div', { class: 'row tight' }, found.refutations.map(button))) : null);
   }
 
   /** More of a hint each time. */
@@ -283,7 +290,7 @@ class ProblemView {
   /** @param {KeyboardEvent} event */
   key(event) {
     if (['b', 'w', 'e', 'x', 'z'].includes(event.key) && !event.ctrlKey) { this.setTool(event.key); return true; }
-    if (event.key === 'Escape') { this.setTool('play'); this.board.ghosts([]); return true; }
+    if (event.key === 'Escape') { this.setTool('play'); this.showLine([]); return true; }
     if (event.key === 't') { this.turn(); return true; }
     if (event.key === 'u') { void tell('go.undo', { doc: this.id }); return true; }
     return false;
