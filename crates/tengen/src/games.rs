@@ -33,6 +33,9 @@ of any kind. The settings are in settings.toml there, explained; report.html sho
 
 Example: tengen zero mario --dir runs/mario";
 
+/// Opens or begins the run in a folder and runs it for so many trainings, served or not.
+type Start = dyn Fn(&Path, &Beginning, Option<u64>, Option<&Serving>) -> anyhow::Result<ExitCode>;
+
 /// A game on the command line.
 pub struct Entry {
     /// The name of the subcommand.
@@ -42,8 +45,7 @@ pub struct Entry {
     /// Settings with an option of their own: the setting and its help.
     pub options: Vec<(&'static str, &'static str)>,
     /// Opens or begins the run in a folder and runs it for so many trainings.
-    pub run:
-        Box<dyn Fn(&Path, &Beginning, Option<u64>, Option<&Serving>) -> anyhow::Result<ExitCode>>,
+    pub run: Box<Start>,
     /// The settings file of a new run.
     pub settings: fn() -> String,
 }
