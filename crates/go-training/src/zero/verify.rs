@@ -277,7 +277,8 @@ mod tests {
     fn every_forgery_is_refused_with_its_reason() {
         let settings = settings();
         let (number, honest) = counted_game(&settings);
-        let forgeries: [(&str, fn(&mut StoredGame)); 13] = [
+        type Forgery = (&'static str, fn(&mut StoredGame));
+        let forgeries: [Forgery; 13] = [
             ("is illegal", |game| {
                 game.head.moves[4] = game.head.moves[0].clone()
             }),

@@ -115,9 +115,11 @@ static PARAMS: &[Param] = &[
         get: |engine| {
             let options = engine.player.options();
             let is_human = engine.player.network().encoder.imitates_people();
-            is_human
-                .then(|| options.view.profile.to_string())
-                .unwrap_or_default()
+            if is_human {
+                options.view.profile.to_string()
+            } else {
+                String::new()
+            }
         },
         set: |engine, text| {
             if !engine.player.network().encoder.imitates_people() {

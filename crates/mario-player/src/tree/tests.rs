@@ -121,7 +121,7 @@ fn an_open_throat_leaves_three_poses() {
             letters.push(if open { 'd' } else { full(row, column) });
         }
     }
-    let board: mario::Board = letters.parse().unwrap();
+    let board: Board = letters.parse().unwrap();
     let double = mario::Pill::all().find(|pill| pill.is_double()).unwrap();
     assert!(!board.is_topped_out());
     assert_eq!(flood(&board).count(double), 3);

@@ -210,7 +210,8 @@ mod tests {
         let settings = settings();
         let honest = play(&settings, 1);
         assert!(honest.record.moves.len() > 2);
-        let forgeries: [(&str, fn(&mut MarioGame)); 9] = [
+        type Forgery = (&'static str, fn(&mut MarioGame));
+        let forgeries: [Forgery; 9] = [
             ("cannot get to", |game| game.record.moves[1].chosen.y = 15),
             ("cannot get to", |game| {
                 let last = game.record.moves.len() - 1;
