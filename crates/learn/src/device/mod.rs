@@ -2,7 +2,7 @@
 //!
 //! The layers are the fast way on a processor. A graphics card is reached through burn, behind the cargo feature `gpu`;
 //! the feature `burn` alone builds the same engine on burn's own processor backend, which is slow, but a second opinion
-//! on every gradient. An engine follows the [`Plan`] of a model, so there is no second description of any network. Weights,
+//! on every gradient. An engine follows the plan of a model, so there is no second description of any network. Weights,
 //! statistics and the optimiser's memory stay with the engine between steps; only samples go in and the heads' outputs
 //! come out, a few thousand numbers, from which the losses are computed here as for any other training.
 
