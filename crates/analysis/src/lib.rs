@@ -13,7 +13,7 @@
 //! assert_eq!(query.turns, [(1, 0)]);
 //! assert_eq!(query.game_at(1).to_move(), go::Color::White);
 //!
-//! let refusal = read_request(r#"{"id":"a","boardXSize":9}"#).unwrap_err();
+//! let refusal = read_request(r#"{"id":"a","boardXSize":9}"#).err().unwrap();
 //! assert_eq!(refusal.field, Some("boardYSize"));
 //! ```
 #![forbid(unsafe_code)]

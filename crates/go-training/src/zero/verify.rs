@@ -305,7 +305,7 @@ mod tests {
             ("task was game", |game| game.head.number += 1),
             ("task was game", |game| game.head.round += 1),
             ("sums to", |game| game.records[1].probabilities[0] += 0.5),
-            ("policy holds", |game| {
+            ("expected finite probabilities", |game| {
                 game.records[1].probabilities[0] = f32::NAN
             }),
             ("wrong winner", |game| {
