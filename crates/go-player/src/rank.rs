@@ -1,8 +1,9 @@
 //! Playing at a chosen level: short searches, and points given away on purpose.
 //!
 //! A rank stands for the points its players lose with an average move. Each turn a loss is drawn with that mean, and of
-//! the moves that were looked at the one is played that gives away about as much. Moves are looked at by the network's
-//! own priors, so that they are mistakes a player would make.
+//! the moves that were looked at the one is played that gives away about as much. A move that the network finds unlikely
+//! counts as farther off, so that mistakes are those a player would make: where every natural move is good, as on an
+//! empty board, a good one is played.
 
 use std::{fmt, str::FromStr};
 
@@ -28,6 +29,10 @@ const VISITS_OF_KYU: f64 = 32.0;
 const MOST_MEANS: f64 = 4.0;
 /// How much flatter priors are for each point of the mean loss, so that there are mistakes to choose from.
 const TEMPERATURE_PER_POINT: f64 = 0.6;
+/// A move whose prior is smaller than the largest by a factor of e counts as so many points farther off.
+const POINTS_PER_NAT: f64 = 1.0;
+/// Smaller priors are taken for this one.
+const SMALLEST_PRIOR: f64 = 1e-6;
 
 /// A rank from 15 kyu to 9 dan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -119,9 +124,13 @@ impl Level {
         // Exponential: most moves are good, some are bad.
         let drawn = -(1.0 - rng.random::<f64>()).ln();
         let wanted = self.points_lost * drawn.min(MOST_MEANS);
+        let prior = |entry: &RootMove| entry.prior.max(SMALLEST_PRIOR);
+        let likeliest = moves.iter().map(prior).fold(SMALLEST_PRIOR, f64::max);
+        // The search was shown flattened priors.
+        let nats = |entry: &RootMove| self.policy_temperature() * (likeliest / prior(entry)).ln();
         let apart = |entry: &RootMove| {
             let loss = (best - lead(entry).filter(|_| !entry.mv.is_pass())?).max(0.0);
-            Some((loss - wanted).abs())
+            Some((loss - wanted).abs() + POINTS_PER_NAT * nats(entry))
         };
         let rated = moves.iter().enumerate();
         let rated = rated.filter_map(|(index, entry)| Some((index, apart(entry)?)));
@@ -213,6 +222,24 @@ mod tests {
         };
         let gains: Vec<f64> = leads.iter().map(|lead| -lead).collect();
         assert_eq!(level.draw(&moves(&gains), Color::White, &mut rng), 0);
+    }
+
+    #[test]
+    fn an_unlikely_move_is_not_played_for_the_sake_of_a_loss() {
+        // On an empty board every natural move is good; the odd one loses three points.
+        let mut moves = moves(&[0.0, -0.2, -3.0]);
+        for (entry, prior) in moves.iter_mut().zip([0.4, 0.3, 0.001]) {
+            entry.prior = prior;
+        }
+        let level = Level {
+            visits: 1,
+            points_lost: 2.0,
+        };
+        let mut rng = SearchRng::seed_from_u64(5);
+        assert!((0..200).all(|_| level.draw(&moves, Color::Black, &mut rng) < 2));
+        // A natural mistake is made.
+        moves[2].prior = 0.3;
+        assert!((0..200).any(|_| level.draw(&moves, Color::Black, &mut rng) == 2));
     }
 
     #[test]

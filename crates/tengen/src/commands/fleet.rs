@@ -153,13 +153,17 @@ fn show(status: &Value) -> anyhow::Result<()> {
             .map_or("-".to_owned(), |value| format!("{value:.0}"))
     };
     let mut text = format!(
-        "{}: round {}, {}; {} games, {} an hour; {} workers at work; Elo {} over the first network\n",
+        "{}: round {}, {}; {} games, {} an hour; {} at work; Elo {} over the first network\n",
         status["game"].as_str().unwrap_or_default(),
         status["round"].as_u64().unwrap_or(0) + 1,
         status["phase"].as_str().unwrap_or_default(),
         number(&status["games"]),
         number(&status["games_per_hour"]),
-        number(&status["workers_live"]),
+        terminal::counted(
+            status["workers_live"].as_u64().unwrap_or(0) as usize,
+            "worker",
+            "workers"
+        ),
         number(&status["elo"]),
     );
     let current = &status["match"];
