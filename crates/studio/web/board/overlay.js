@@ -30,12 +30,12 @@ export function candidates(board, moves, turn, what) {
   }));
 }
 
-/** Squares of the owner's colour. @param {import('./board.js').Board} board @param {number[]|null} values from the top, 1 is Black's */
-export function ownership(board, values) {
+/** Squares of the owner's colour, but not under candidates. @param {import('./board.js').Board} board @param {number[]|null} values from the top, 1 is Black's @param {Set<string>} [taken] */
+export function ownership(board, values, taken = new Set()) {
   /** @type {SVGElement[]} */ const nodes = [];
   (values ?? []).forEach((value, index) => {
     const size = Math.abs(value);
-    if (size < 0.15) return;
+    if (size < 0.15 || taken.has(board.vertex(index))) return;
     const [x, y] = board.place(board.vertex(index));
     const half = 2 + 4 * size;
     nodes.push(s('rect', { x: x - half, y: y - half, width: 2 * half, height: 2 * half, class: `own ${value > 0 ? 'black' : 'white'}`, opacity: (0.2 + 0.5 * size).toFixed(2) }));

@@ -12,10 +12,11 @@ export function makeCandidates(act) {
   const foot = h('p', { class: 'dim small' });
   const body = h('tbody', {});
   const small = (/** @type {string} */ sign, /** @type {string} */ name, /** @type {() => void} */ click) => h('button', { type: 'button', class: 'flat icon', 'aria-label': name, title: name, onclick: click }, h('span', { 'aria-hidden': 'true', 'data-raw': '' }, sign));
+  const lines = h('th', { scope: 'col' }, t('Line'));
   const points = h('th', { scope: 'col', class: 'end', title: t('Points ahead after this move') }, t('Points'));
-  const table = h('table', { class: 'list candidates' }, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, t('Move')), h('th', { scope: 'col', class: 'end' }, t('Chance')), h('th', { scope: 'col', class: 'end' }, t('Loss')), points, h('th', { scope: 'col', class: 'end' }, t('Visits')), h('th', { scope: 'col' }, t('Line')))), body);
+  const table = h('table', { class: 'list candidates' }, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, t('Move')), h('th', { scope: 'col', class: 'end' }, t('Chance')), h('th', { scope: 'col', class: 'end' }, t('Loss')), points, h('th', { scope: 'col', class: 'end' }, t('Visits')), lines)), body);
   const empty = h('p', { class: 'dim small' });
-  const element = h('div', { class: 'stack' }, h('header', { class: 'row' }, h('h2', {}, t('Candidates')), rate, h('span', { class: 'grow' }),
+  const element = h('div', { class: 'stack' }, h('header', { class: 'row oneline' }, h('h2', {}, t('Candidates')), rate, h('span', { class: 'grow' }),
     small('−', t('Fewer candidates'), () => act.onMore(-1, 0)), small('+', t('More candidates'), () => act.onMore(1, 0))), empty, table, foot);
 
   return {
@@ -30,6 +31,8 @@ export function makeCandidates(act) {
       const chance = (/** @type {any} */ move) => settings.side === 'black' || turn === 'black' ? move.winrate_black : 1 - move.winrate_black;
       const hasPoints = moves.some((move) => move.lead_black !== null && move.lead_black !== undefined);
       points.hidden = !hasPoints;
+      // Points take the place of the line, which the board shows for the candidate that is pointed at.
+      lines.hidden = hasPoints;
       const lead = (/** @type {any} */ move) => settings.side === 'black' || turn === 'black' ? move.lead_black : -move.lead_black;
       // Rows are reused: a focused row stays focused while the figures change.
       while (body.children.length > moves.length) body.lastElementChild?.remove();
@@ -60,7 +63,8 @@ function makeRow(act) {
     row.dataset.move = at;
     chip.className = `chip c${lossClass(move.loss)}`;
     cells[2].hidden = lead === null;
-    const texts = [percent(chance), move.order === 0 ? '–' : number(move.loss * 100, 1), lead === null ? '' : `${lead >= 0 ? '+' : '−'}${number(Math.abs(lead), 1)}`, short(move.visits)];
+    line.hidden = lead !== null;
+    const texts = [percent(chance), move.order === 0 ? '–' : number(move.loss * 100, 1), lead === null ? '' : `${lead > -0.05 ? '+' : '−'}${number(Math.abs(lead), 1)}`, short(move.visits)];
     if (button.textContent !== at) button.textContent = at;
     texts.forEach((text, i) => { if (cells[i].textContent !== text) cells[i].textContent = text; });
     const rest = move.line.slice(1, 6).join(' ');

@@ -240,7 +240,7 @@ class GoView {
     const moves = (think?.moves ?? []).slice(0, settings.candidates);
     const line = this.lineToShow(moves);
     overlay.candidates(this.board, line.length || this.shown ? [] : moves, doc.turn, settings.show);
-    overlay.ownership(this.board, isCovered ? null : think?.ownership ?? null);
+    overlay.ownership(this.board, isCovered ? null : think?.ownership ?? null, new Set(line.length || this.shown ? [] : moves.map((/** @type {any} */ move) => move.at)));
     this.board.ghosts(this.shown ?? line);
     this.candidatePanel.hidden = isCovered;
     this.whyPanel.hidden = isCovered;
