@@ -96,4 +96,22 @@ pub fn inside(scene: &Scene<'_>) {
     page.point("E5");
     page.until("the planes change", &format!("document.querySelector('.planes').dataset.sum !== {before} && document.querySelectorAll('.planes .changed').length > 0"));
     scene.picture("studio-networks");
+    // The ladder network's news, beside the exact reader's verdict; without the breaker the ladder catches.
+    let xray = "section[aria-label=\"Ladder X-ray\"]";
+    page.run(
+        &format!("document.querySelector('{xray}').scrollIntoView();"),
+        json!(null),
+    );
+    page.until(
+        "the runner escapes, and the news says so",
+        &format!("document.querySelector('{xray} [data-ladder=D5]')?.textContent.includes('escapes') && document.querySelector('{xray} [data-news=s]')"),
+    );
+    scene.picture("studio-xray");
+    page.click(&format!("{xray} [data-point=J10]"));
+    page.until(
+        "without the breaker it is caught",
+        &format!(
+            "document.querySelector('{xray} [data-ladder=D5]')?.textContent.includes('is caught')"
+        ),
+    );
 }

@@ -21,6 +21,7 @@ export function makeXray() {
   let turn = 'white';
   /** @type {any} */ let answer = null;
   /** @type {string|null} */ let chosen = null;
+  board.element.classList.add('middling');
   board.update({ size: SIZE, stones, turn });
   for (const [at, stone] of START) set(at, stone);
 
@@ -59,8 +60,10 @@ export function makeXray() {
 
   function draw() {
     const stage = answer?.stages[Number(slider.value)];
+    // Only news beside the runner's way matters to this ladder.
+    const near = new Set((answer?.path ?? []).flatMap((/** @type {string} */ at) => [-1, 0, 1].flatMap((dx) => [-SIZE, 0, SIZE].map((dy) => board.index(at) + dx + dy))));
     board.group('overlay', 'news', stage ? [...stage.news].flatMap((sign, index) => {
-      if (!(sign in SIGNS) || stones[index] !== '.') return [];
+      if (!(sign in SIGNS) || stones[index] !== '.' || !near.has(index)) return [];
       const [x, y] = board.place(board.vertex(index));
       return [s('g', { class: `news ${SIGNS[sign][0]}`, transform: `translate(${x} ${y})`, 'data-news': sign }, s('rect', { x: -6, y: -6, width: 12, height: 12, rx: 2 }), s('text', {}, SIGNS[sign][1]))];
     }) : []);
