@@ -52,7 +52,7 @@ assert engine.check_alive(), katrain.errors
 
 def until(condition):
     """Waits for what the engine's threads bring; queries are sent and answered on threads of their own."""
-    for _ in range(1500):
+    for _ in range(600):
         if condition():
             return
         time.sleep(0.02)
