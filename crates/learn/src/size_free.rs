@@ -11,6 +11,7 @@
 mod conv;
 mod export;
 mod heads;
+mod import;
 mod planes;
 mod pool;
 mod rows;
@@ -31,6 +32,7 @@ use crate::layer::norm::{Norm, NormStyle};
 use crate::layer::{Mode, pointwise};
 use crate::param::Param;
 
+pub use self::import::OtherDesign;
 pub use self::planes::{Group, Planes};
 
 /// The size of a network.
@@ -246,7 +248,10 @@ impl SizeFree {
         let count = planes::points(groups);
         let set = |norm: &mut Norm, sums: &Sums| match mode {
             Mode::Train { .. } => norm.train(sums, count),
-            Mode::Evaluate => norm.evaluate(),
+            Mode::Evaluate => {
+                norm.measure(sums, count);
+                norm.evaluate();
+            }
         };
         self.first
             .forward(groups, Input::Plain(&batch.planes), &mut self.x, workers);

@@ -33,6 +33,9 @@ use crate::label::LabelError;
 /// The board a written network is laid out for; it can be laid out for any other.
 const WRITTEN_SIZE: usize = 19;
 
+/// Batches on which the input of batch norm is measured before a network is trained further.
+const MEASURED_BATCHES: u64 = 64;
+
 /// The size of a student.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -135,6 +138,19 @@ impl StudentTask {
             gradient: SizeFreeOutputs::default(),
             settings,
         })
+    }
+
+    /// Starts from the weights of a network that such a training wrote.
+    pub fn start_from(&mut self, network: &Network) -> Result<(), LabelError> {
+        let batch = self.settings.training.batch;
+        let mut batches = Vec::new();
+        for number in 0..MEASURED_BATCHES {
+            let loaded = self.load(Part::Train, number, batch);
+            loaded.map_err(|error| LabelError::Settings(error.to_string()))?;
+            batches.push(self.batch.clone());
+        }
+        let started = self.network.start_from(network, batches.into_iter());
+        started.map_err(|error| LabelError::Settings(error.to_string()))
     }
 
     /// Labels to learn from, and those kept out.

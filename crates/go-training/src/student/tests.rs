@@ -174,3 +174,32 @@ fn a_student_learns_the_labels_it_sees_and_its_file_is_examined_on_every_size() 
     }
     assert!(!exam.is_empty());
 }
+
+#[test]
+fn training_further_begins_where_the_network_stood() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = settings(labels(folder.path(), &[5, 7], 30));
+    let mut first = StudentTask::new(settings.clone()).unwrap();
+    let at = folder.path().join("first");
+    train(&mut first, &settings.training, &at, &mut |_| true).unwrap();
+    let written = first.network();
+    let mut other = settings;
+    other.training.seed += 1;
+    let mut second = StudentTask::new(other).unwrap();
+    assert_ne!(second.network(), written);
+    second.start_from(&written).unwrap();
+    let (mut mine, mut theirs) = (Vec::new(), Vec::new());
+    second
+        .network()
+        .for_each_number_mut(&mut |number| mine.push(*number));
+    written
+        .clone()
+        .for_each_number_mut(&mut |number| theirs.push(*number));
+    assert_eq!(mine.len(), theirs.len());
+    for (mine, theirs) in mine.iter().zip(&theirs) {
+        assert!(
+            (mine - theirs).abs() < 1e-4 * (1.0 + theirs.abs()),
+            "{mine} and {theirs}"
+        );
+    }
+}

@@ -45,6 +45,16 @@ pub struct Norm {
     pub standard: Affine,
     /// Batches averaged since the statistics were restarted; none while they run normally.
     averaged: Option<u32>,
+    /// What is measured of the input while the norm plays; none in training.
+    measured: Option<Measured>,
+}
+
+/// Sums over the input of a norm, by channel.
+#[derive(Clone, Debug)]
+struct Measured {
+    count: f64,
+    first: Vec<f64>,
+    second: Vec<f64>,
 }
 
 impl Norm {
@@ -75,6 +85,7 @@ impl Norm {
                 shift: vec![0.0; wide],
             },
             averaged: None,
+            measured: None,
         }
     }
 
@@ -172,6 +183,58 @@ impl Norm {
     /// Ends that averaging: statistics move as before.
     pub fn resume(&mut self) {
         self.averaged = None;
+    }
+
+    /// Sets factor and addend of every channel as [`Self::folded`] returns them, for an input of mean 0 and variance 1.
+    pub fn set_folded(&mut self, lines: impl Iterator<Item = (f32, f32)>) {
+        self.mean.fill(0.0);
+        self.variance.fill((1.0 - EPSILON) as f32);
+        for (channel, (scale, shift)) in lines.enumerate() {
+            if let Some(gamma) = &mut self.gamma {
+                gamma.values[channel] = scale;
+            }
+            self.beta.values[channel] = shift;
+        }
+    }
+
+    /// Lets the following passes measure the input until [`Self::adopt_measured`].
+    pub fn start_measuring(&mut self) {
+        self.measured = Some(Measured {
+            count: 0.0,
+            first: vec![0.0; self.channels],
+            second: vec![0.0; self.channels],
+        });
+    }
+
+    /// Adds an input (`Σz`, `Σz²` over `count` numbers) to what is measured, if anything is.
+    pub fn measure(&mut self, sums: &Sums, count: usize) {
+        let Some(measured) = &mut self.measured else {
+            return;
+        };
+        measured.count += count as f64;
+        for channel in 0..self.channels {
+            measured.first[channel] += sums.first[channel];
+            measured.second[channel] += sums.second[channel];
+        }
+    }
+
+    /// Takes the measured mean and variance as the running ones, and changes the parameters so that [`Self::folded`]
+    /// stays the same. Does nothing if nothing was measured.
+    pub fn adopt_measured(&mut self) {
+        let Some(measured) = self.measured.take().filter(|it| it.count > 0.0) else {
+            return;
+        };
+        for channel in 0..self.channels {
+            let (scale, shift) = self.folded(channel);
+            let mean = measured.first[channel] / measured.count;
+            let variance = (measured.second[channel] / measured.count - mean * mean).max(0.0);
+            if let Some(gamma) = &mut self.gamma {
+                gamma.values[channel] = (scale * (variance + EPSILON).sqrt()) as f32;
+            }
+            self.beta.values[channel] = (shift + mean * scale) as f32;
+            self.mean[channel] = (mean + bias_of(&self.bias, channel)) as f32;
+            self.variance[channel] = variance as f32;
+        }
     }
 
     /// The parameters, in order.

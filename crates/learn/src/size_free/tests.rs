@@ -406,6 +406,53 @@ fn the_file_says_what_the_network_says_on_every_size() {
 }
 
 #[test]
+fn training_goes_on_from_a_network_for_playing() {
+    let mut trained = network();
+    for seed in 0..20 {
+        trained.forward(&batch(seed), Mode::Train { seed });
+    }
+    let plain = trained.export(9);
+    let mut again = SizeFree::new(SHAPE, 99, 2);
+    again.start_from(&plain, (0..20).map(batch)).unwrap();
+    let said = trained.forward(&batch(3), Mode::Evaluate).clone();
+    let said_again = again.forward(&batch(3), Mode::Evaluate).clone();
+    let (said, said_again) = (
+        by_sample(&batch(3), &said),
+        by_sample(&batch(3), &said_again),
+    );
+    assert_close(&said_again, &said, 1e-3);
+    // In training the batch's own statistics take the place of the measured ones: on the batch that was measured
+    // alone they are the same.
+    let mut one_batch = SizeFree::new(SHAPE, 99, 2);
+    one_batch
+        .start_from(&plain, std::iter::once(batch(3)))
+        .unwrap();
+    let learning = one_batch
+        .forward(&batch(3), Mode::Train { seed: 1 })
+        .clone();
+    assert_close(&by_sample(&batch(3), &learning), &said, 2e-3);
+}
+
+#[test]
+fn a_network_of_another_design_is_refused() {
+    let mut wider = SizeFree::new(
+        SizeFreeShape {
+            channels: 24,
+            ..SHAPE
+        },
+        1,
+        1,
+    );
+    let refused = wider.start_from(&network().export(9), std::iter::empty());
+    assert!(
+        refused
+            .unwrap_err()
+            .to_string()
+            .contains("2 blocks of 24 channels")
+    );
+}
+
+#[test]
 fn adam_learns_a_batch_of_mixed_sizes() {
     let (mut network, batch) = (network(), batch(3));
     let mut optimiser = Optimiser::new(Rule::ADAM, 1e-4, Some(5.0));

@@ -19,6 +19,7 @@ use crate::commands::label::{Sizes, sizes};
 ///
 /// Example: tengen train student --labels nine.log --labels kgs.log --steps 20000 --out runs/student
 /// Example: tengen train student --labels all.log --sizes 9:1,19:3 --out runs/student
+/// Example: tengen train student --labels more.log --from nets/go.net --rate 0.002 --out runs/further
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
@@ -36,6 +37,9 @@ pub struct Args {
     /// Channels.
     #[arg(long)]
     channels: Option<usize>,
+    /// Network to start from, written by such a training.
+    #[arg(long, value_name = "NETWORK")]
+    from: Option<PathBuf>,
 }
 
 /// Trains.
@@ -66,6 +70,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     settings.training.check()?;
     let mut task = StudentTask::new(settings.clone())?;
+    if let Some(path) = &args.from {
+        let network = net::load(path)?;
+        task.start_from(&network)?;
+    }
     let (train, test) = task.counts();
     eprintln!("{} games", task.games());
     progress::print_amounts("labels", train as u64, test as u64);
