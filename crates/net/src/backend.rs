@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
 use crate::evaluator::Evaluator;
+#[cfg(feature = "gpu")]
+use crate::gpu::{self, GpuError, WeightStore};
 use crate::kernels::Arithmetic;
 use crate::network::{Network, ShapeError};
 use crate::plan::{Plan, PlanOptions};
@@ -22,6 +24,26 @@ pub enum Backend {
     /// The same with 3x3 convolutions in bf16, for many evaluations that need not be exact; only where the processor
     /// multiplies bf16 itself.
     CpuBf16,
+    /// A graphics processor, compared with the processor first; needs the cargo feature `gpu`.
+    Gpu(GpuOptions),
+}
+
+/// Which graphics processor, and how numbers are stored on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct GpuOptions {
+    /// Counted from 0 in the order of `net::gpu::adapters`; without, the first that the processor does not emulate.
+    pub adapter: Option<usize>,
+    pub precision: GpuPrecision,
+}
+
+/// How a graphics processor stores weights and what flows between layers. It adds up in f32 in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum GpuPrecision {
+    /// f16 where the device can and the result is right, else f32.
+    #[default]
+    Auto,
+    F32,
+    F16,
 }
 
 /// Why a network cannot be run.
@@ -33,6 +55,15 @@ pub enum OpenError {
     /// Reduced precision that would only be slower.
     #[error("bf16 needs a processor with AVX512_BF16, which this one lacks: evaluate in f32")]
     NoBf16,
+    /// The graphics processor is missing or wrong.
+    #[cfg(feature = "gpu")]
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    #[cfg(not(feature = "gpu"))]
+    #[error(
+        "this program was built without graphics processors: build it with `--features net/gpu`"
+    )]
+    NoGpu,
     /// A 3x3 convolution on a strip.
     #[error("a board of {height}x{width}: convolutions need at least two rows and two columns")]
     BoardTooSmall {
@@ -59,6 +90,10 @@ impl Backend {
                 }
                 Arc::new(Plan::with_options(network, options)?)
             }
+            #[cfg(feature = "gpu")]
+            Self::Gpu(options) => gpu::open(network, options, &WeightStore::default())?,
+            #[cfg(not(feature = "gpu"))]
+            Self::Gpu(_) => return Err(OpenError::NoGpu),
         })
     }
 }
@@ -75,6 +110,9 @@ struct Opened {
     evaluators: HashMap<(usize, usize), Arc<dyn Evaluator>>,
     /// Those of the fast backend once more: plans for other sizes share their weights.
     plans: Vec<Arc<Plan>>,
+    /// Those on a graphics processor, shared by all sizes.
+    #[cfg(feature = "gpu")]
+    weights: WeightStore,
 }
 
 impl BoardSizes {
@@ -100,6 +138,10 @@ impl BoardSizes {
         }
         let network = self.network.at_size(height, width)?;
         let evaluator: Arc<dyn Evaluator> = match self.backend {
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(options) => gpu::open(&network, options, &opened.weights)?,
+            #[cfg(not(feature = "gpu"))]
+            Backend::Gpu(_) => self.backend.open(&network)?,
             Backend::Reference | Backend::CpuBf16 => self.backend.open(&network)?,
             Backend::Cpu => {
                 let mut plans = opened.plans.iter();

@@ -39,6 +39,8 @@ mod backend;
 mod cache;
 mod evaluator;
 mod gather;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 mod plan;
 mod reference;
 
@@ -56,7 +58,7 @@ mod kernels;
 mod soak;
 pub mod training;
 
-pub use backend::{Backend, BoardSizes, OpenError};
+pub use backend::{Backend, BoardSizes, GpuOptions, GpuPrecision, OpenError};
 pub use cache::{Cache, CacheKey, CacheStatistics};
 pub use compare::{LayerStatistics, OutputDifference, compare, statistics};
 pub use evaluator::{EvaluateError, Evaluator, batch_of};

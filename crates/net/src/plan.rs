@@ -24,6 +24,8 @@ use crate::shape::IoShape;
 
 use compile::Program;
 use run::Workspace;
+#[cfg(feature = "gpu")]
+pub(crate) use run::read;
 
 /// What may be chosen about a plan; the default is right for nearly everyone.
 #[derive(Clone, Copy, Debug)]

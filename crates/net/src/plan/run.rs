@@ -383,7 +383,7 @@ fn copy_row(vectors: &[f32], batch: usize, position: usize, start: usize, to: &m
 }
 
 /// Applies the last function of a network to one stretch of its row.
-fn read(reading: Reading, numbers: &mut [f32]) {
+pub(crate) fn read(reading: Reading, numbers: &mut [f32]) {
     let sigmoid = |x: f32| 1.0 / (1.0 + (-x).exp());
     match reading {
         Reading::Raw => {}
