@@ -146,16 +146,29 @@ impl LoadedNetwork {
 
     /// Loads a file: Leela Zero's, KataGo's or our own compact one.
     pub fn load(file: &Path) -> Result<LoadedNetwork, NetworkError> {
+        LoadedNetwork::load_on(file, Backend::Cpu)
+    }
+
+    /// Loads a file to be run by this backend.
+    pub fn load_on(file: &Path, backend: Backend) -> Result<LoadedNetwork, NetworkError> {
         match NetworkFile::load(file)?.content {
-            NetworkContent::KataGo(kata) => LoadedNetwork::from_katago(&kata, file),
-            other => LoadedNetwork::from_network(&other.to_network(), file),
+            NetworkContent::KataGo(kata) => LoadedNetwork::open_katago(&kata, file, backend),
+            other => LoadedNetwork::open_network(&other.to_network(), file, backend),
         }
     }
 
     /// Makes a KataGo network ready for a board of 19x19; [`LoadedNetwork::for_size`] has it for others. `file` is its
     /// name.
     pub fn from_katago(kata: &KataNetwork, file: &Path) -> Result<LoadedNetwork, NetworkError> {
-        let sizes = AnySize::katago(kata, Backend::Cpu);
+        LoadedNetwork::open_katago(kata, file, Backend::Cpu)
+    }
+
+    fn open_katago(
+        kata: &KataNetwork,
+        file: &Path,
+        backend: Backend,
+    ) -> Result<LoadedNetwork, NetworkError> {
+        let sizes = AnySize::katago(kata, backend);
         let (evaluator, encoder) = sizes.at(BoardSize::NINETEEN)?;
         Ok(LoadedNetwork {
             evaluator,
@@ -178,15 +191,23 @@ impl LoadedNetwork {
     /// Makes a network ready that is in memory already; `file` is its name. One of our own for every board is made
     /// ready for 19x19.
     pub fn from_network(network: &Network, file: &Path) -> Result<LoadedNetwork, NetworkError> {
+        LoadedNetwork::open_network(network, file, Backend::Cpu)
+    }
+
+    fn open_network(
+        network: &Network,
+        file: &Path,
+        backend: Backend,
+    ) -> Result<LoadedNetwork, NetworkError> {
         let is_block = |layer: &&Layer| matches!(layer, Layer::Residual { .. });
         let plays_everywhere = network.input.planes == TengenFeatures::PLANES
             && network.globals == TengenFeatures::GLOBALS;
         let (evaluator, encoder, sizes) = if plays_everywhere {
-            let sizes = AnySize::tengen(network.clone(), Backend::Cpu);
+            let sizes = AnySize::tengen(network.clone(), backend);
             let (evaluator, encoder) = sizes.at(BoardSize::NINETEEN)?;
             (evaluator, encoder, Some(Arc::new(sizes)))
         } else {
-            let alone = LoadedNetwork::from_evaluator(Backend::Cpu.open(network)?, file)?;
+            let alone = LoadedNetwork::from_evaluator(backend.open(network)?, file)?;
             (alone.evaluator, alone.encoder, None)
         };
         Ok(LoadedNetwork {

@@ -1,12 +1,18 @@
 //! `tengen label`: positions with all that a strong network says about them.
 
-use std::{path::PathBuf, process::ExitCode, sync::atomic::Ordering, time::Instant};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::atomic::Ordering,
+    time::Instant,
+};
 
 use anyhow::bail;
-use go_player::LoadedNetwork;
+use go_player::{LoadedNetwork, NetworkError};
 use go_training::label::{
     LabelFile, PlaySettings, Progress, RecordSettings, Teacher, from_records, generate,
 };
+use net::{Backend, OpenError};
 
 use crate::{commands::terminal, interrupt};
 
@@ -53,6 +59,10 @@ pub struct Args {
     #[arg(long, default_value_t = PlaySettings::default().seed)]
     seed: u64,
 
+    /// Evaluate in f32 alone; else 3x3 convolutions are in bf16 where the processor multiplies it
+    #[arg(long)]
+    exact: bool,
+
     /// Threads that ask the teacher
     #[arg(long, default_value_t = terminal::processors(), value_name = "COUNT")]
     threads: usize,
@@ -73,9 +83,20 @@ pub fn sizes(text: &str) -> Result<Sizes, String> {
     text.split(',').map(read).collect()
 }
 
+/// A label bears the rounding of bf16, far smaller than what the teacher says otherwise of a turned board.
+fn load_teacher(file: &Path, is_exact: bool) -> Result<LoadedNetwork, NetworkError> {
+    if !is_exact {
+        match LoadedNetwork::load_on(file, Backend::CpuBf16) {
+            Err(NetworkError::Shape(OpenError::NoBf16)) => {}
+            loaded => return loaded,
+        }
+    }
+    LoadedNetwork::load(file)
+}
+
 /// Asks until the file has enough labels.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let teacher = Teacher::new(LoadedNetwork::load(&args.teacher)?);
+    let teacher = Teacher::new(load_teacher(&args.teacher, args.exact)?);
     let mut file = LabelFile::open(&args.file)?;
     let before = file.labels();
     if before >= args.labels {
