@@ -10,6 +10,8 @@
 //! # Ok::<(), studio::StartError>(())
 //! ```
 #![forbid(unsafe_code)]
+// With `net`'s GPU backend the types that a thread is handed nest deeper than the default of 128.
+#![recursion_limit = "256"]
 
 // The door: what comes in, who may ask, what goes out.
 mod assets;
