@@ -2,7 +2,7 @@
 
 use crate::batch::{Batch, Shape, Workers};
 use crate::device::{DeviceError, Engine, Numbers};
-use crate::layer::step::{Plan, Step};
+use crate::layer::step::{PlainOp, Plan};
 use crate::layer::{Layer, Mode};
 use crate::optimiser::Optimiser;
 use crate::param::Param;
@@ -96,7 +96,7 @@ impl Chain {
             .fold(input, |shape, layer| layer.output(shape))
     }
 
-    fn steps(&self) -> Vec<Step> {
+    fn steps(&self) -> Vec<PlainOp> {
         self.layers.iter().flat_map(|layer| layer.steps()).collect()
     }
 

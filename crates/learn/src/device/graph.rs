@@ -11,7 +11,7 @@ use net::training::conv::Board;
 
 use crate::batch::{Batch, Shape};
 use crate::layer::norm::{EPSILON, NormStyle};
-use crate::layer::step::Step;
+use crate::layer::step::PlainOp;
 use crate::layer::{Mode, dropout};
 
 /// What flows from step to step.
@@ -78,48 +78,48 @@ impl<'a> Walk<'a> {
     ///
     /// # Panics
     /// If the model has fewer parameters than its steps take.
-    pub fn run(&mut self, steps: &[Step], input: Flow) -> Flow {
+    pub fn run(&mut self, steps: &[PlainOp], input: Flow) -> Flow {
         steps
             .iter()
             .fold(input, |flow, step| self.follow(step, flow))
     }
 
-    fn follow(&mut self, step: &Step, input: Flow) -> Flow {
+    fn follow(&mut self, step: &PlainOp, input: Flow) -> Flow {
         match step {
-            Step::Conv => Flow::Planes(self.convolve(input.planes())),
-            Step::Bias => {
+            PlainOp::Conv => Flow::Planes(self.convolve(input.planes())),
+            PlainOp::Bias => {
                 let (bias, planes) = (self.row(), input.planes());
                 let channels = bias.dims()[0];
                 Flow::Planes(planes + bias.reshape([1, channels, 1, 1]))
             }
-            Step::Norm(style) => Flow::Planes(self.normalise(input.planes(), *style)),
-            Step::Dense => {
+            PlainOp::Norm(style) => Flow::Planes(self.normalise(input.planes(), *style)),
+            PlainOp::Dense => {
                 let weights = self.matrix();
                 let bias = self.row().unsqueeze::<2>();
                 Flow::Row(input.into_row().matmul(weights.transpose()) + bias)
             }
-            Step::Leak(slope) => match input {
+            PlainOp::Leak(slope) => match input {
                 Flow::Planes(planes) => Flow::Planes(leak(planes, *slope)),
                 Flow::Row(row) => Flow::Row(leak(row, *slope)),
             },
-            Step::Residual(body) => {
+            PlainOp::Residual(body) => {
                 let branch = self.run(body, input.clone());
                 branch.plus(input)
             }
-            Step::MaxPool => {
+            PlainOp::MaxPool => {
                 /// Rows and columns of a square.
                 const SIDE: [usize; 2] = [2, 2];
                 Flow::Planes(max_pool2d(input.planes(), MaxPoolOptions::new(SIDE)))
             }
-            Step::GlobalPool => {
+            PlainOp::GlobalPool => {
                 let planes: Tensor<3> = input.planes().flatten(2, 3);
                 let [samples, channels, _] = planes.dims();
                 let mean = planes.clone().mean_dim(2).reshape([samples, channels]);
                 let largest = planes.max_dim(2).reshape([samples, channels]);
                 Flow::Row(Tensor::cat(vec![mean, largest], 1))
             }
-            Step::Flatten => Flow::Row(input.into_row()),
-            Step::Dropout(share) => match self.mode {
+            PlainOp::Flatten => Flow::Row(input.into_row()),
+            PlainOp::Dropout(share) => match self.mode {
                 Mode::Evaluate => input,
                 Mode::Train { seed } => drop_out(input, *share, seed),
             },

@@ -10,7 +10,7 @@ use net::{
 };
 use rand::Rng;
 
-use super::step::Step;
+use super::step::PlainOp;
 use super::{Layer, Mode, activation, pointwise};
 use crate::batch::{Batch, Shape, Workers, split, split_mut};
 use crate::param::Param;
@@ -162,8 +162,8 @@ impl Layer for Conv {
         vec![Plain::Conv(conv)]
     }
 
-    fn steps(&self) -> Vec<Step> {
-        vec![Step::Conv, Step::Bias, Step::Leak(self.slope)]
+    fn steps(&self) -> Vec<PlainOp> {
+        vec![PlainOp::Conv, PlainOp::Bias, PlainOp::Leak(self.slope)]
     }
 
     #[cfg(any(test, feature = "exact"))]

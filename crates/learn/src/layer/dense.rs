@@ -9,7 +9,7 @@ use net::{
 };
 use rand::Rng;
 
-use super::step::Step;
+use super::step::PlainOp;
 use super::{Layer, Mode, activation};
 use crate::batch::{Batch, Shape, Workers, split, split_mut};
 use crate::param::Param;
@@ -304,8 +304,8 @@ impl Layer for Dense {
         vec![Plain::Dense(self.plain())]
     }
 
-    fn steps(&self) -> Vec<Step> {
-        vec![Step::Dense, Step::Leak(self.slope)]
+    fn steps(&self) -> Vec<PlainOp> {
+        vec![PlainOp::Dense, PlainOp::Leak(self.slope)]
     }
 
     #[cfg(any(test, feature = "exact"))]
@@ -396,9 +396,9 @@ impl Layer for DenseBlock {
         }]
     }
 
-    fn steps(&self) -> Vec<Step> {
-        let body = vec![Step::Dense, Step::Leak(self.slope), Step::Dense];
-        vec![Step::Residual(body), Step::Leak(self.slope)]
+    fn steps(&self) -> Vec<PlainOp> {
+        let body = vec![PlainOp::Dense, PlainOp::Leak(self.slope), PlainOp::Dense];
+        vec![PlainOp::Residual(body), PlainOp::Leak(self.slope)]
     }
 
     #[cfg(any(test, feature = "exact"))]

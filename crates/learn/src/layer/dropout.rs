@@ -4,7 +4,7 @@ use net::Layer as Plain;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::step::Step;
+use super::step::PlainOp;
 use super::{Layer, Mode};
 use crate::batch::{Batch, Shape, Workers};
 
@@ -75,8 +75,8 @@ impl Layer for Dropout {
         Vec::new()
     }
 
-    fn steps(&self) -> Vec<Step> {
-        vec![Step::Dropout(self.share)]
+    fn steps(&self) -> Vec<PlainOp> {
+        vec![PlainOp::Dropout(self.share)]
     }
 
     #[cfg(any(test, feature = "exact"))]

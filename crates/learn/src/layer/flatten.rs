@@ -2,7 +2,7 @@
 
 use net::{Layer as Plain, training::LANES};
 
-use super::step::Step;
+use super::step::PlainOp;
 use super::{Layer, Mode};
 use crate::batch::{Batch, Shape, Workers};
 
@@ -67,8 +67,8 @@ impl Layer for Flatten {
         Vec::new()
     }
 
-    fn steps(&self) -> Vec<Step> {
-        vec![Step::Flatten]
+    fn steps(&self) -> Vec<PlainOp> {
+        vec![PlainOp::Flatten]
     }
 
     #[cfg(any(test, feature = "exact"))]

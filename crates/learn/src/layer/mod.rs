@@ -30,7 +30,7 @@ pub use tower::{Tower, TowerShape};
 use crate::batch::{Batch, Shape, Workers};
 use crate::param::Param;
 
-use self::step::Step;
+use self::step::PlainOp;
 
 /// Whether a forward pass learns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub trait Layer: Send {
     fn export(&self) -> Vec<net::Layer>;
 
     /// What it computes, as plain steps.
-    fn steps(&self) -> Vec<Step>;
+    fn steps(&self) -> Vec<PlainOp>;
 
     /// What the layer computes in training mode, in f64 and plain order, sample after sample.
     #[cfg(any(test, feature = "exact"))]

@@ -12,7 +12,7 @@ use rand::Rng;
 
 use super::dense::DenseStart;
 use super::norm::{Norm, NormStyle};
-use super::step::Step;
+use super::step::PlainOp;
 use super::{Layer, Mode, activation, pointwise};
 use crate::batch::{Batch, Shape, Workers, split, split_mut};
 use crate::param::Param;
@@ -337,12 +337,16 @@ impl Layer for Pixel {
         vec![Plain::Conv(conv)]
     }
 
-    fn steps(&self) -> Vec<Step> {
+    fn steps(&self) -> Vec<PlainOp> {
         match &self.ending {
             Ending::Norm(norm, slope) => {
-                vec![Step::Conv, Step::Norm(norm.style()), Step::Leak(*slope)]
+                vec![
+                    PlainOp::Conv,
+                    PlainOp::Norm(norm.style()),
+                    PlainOp::Leak(*slope),
+                ]
             }
-            Ending::Bias(_) => vec![Step::Conv, Step::Bias],
+            Ending::Bias(_) => vec![PlainOp::Conv, PlainOp::Bias],
         }
     }
 

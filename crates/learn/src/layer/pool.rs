@@ -5,7 +5,7 @@ use net::{
     training::{LANES, conv::Board},
 };
 
-use super::step::Step;
+use super::step::PlainOp;
 use super::{Layer, Mode};
 use crate::batch::{Batch, Shape, Workers};
 
@@ -85,8 +85,8 @@ impl Layer for MaxPool {
         Vec::new()
     }
 
-    fn steps(&self) -> Vec<Step> {
-        vec![Step::MaxPool]
+    fn steps(&self) -> Vec<PlainOp> {
+        vec![PlainOp::MaxPool]
     }
 
     #[cfg(any(test, feature = "exact"))]
@@ -181,8 +181,8 @@ impl Layer for GlobalPool {
         vec![Plain::GlobalPool(net::Pooling::MeanMax)]
     }
 
-    fn steps(&self) -> Vec<Step> {
-        vec![Step::GlobalPool]
+    fn steps(&self) -> Vec<PlainOp> {
+        vec![PlainOp::GlobalPool]
     }
 
     #[cfg(any(test, feature = "exact"))]

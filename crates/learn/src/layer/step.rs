@@ -5,9 +5,9 @@
 
 use super::norm::NormStyle;
 
-/// A plain step of a layer.
+/// One plain operation of a layer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub enum PlainOp {
     /// A convolution that sees zeros around the board; takes weights `[output][input][size][size]`.
     Conv,
     /// Adds a bias to every channel; takes it.
@@ -19,7 +19,7 @@ pub enum Step {
     /// Multiplies what is below zero by a slope.
     Leak(f32),
     /// Adds what these steps make of the input to the input.
-    Residual(Vec<Step>),
+    Residual(Vec<PlainOp>),
     /// The largest number of every 2x2 square.
     MaxPool,
     /// The mean of every plane, then the maximum of every plane.
@@ -33,9 +33,9 @@ pub enum Step {
 /// What a model computes: the steps of its trunk, and of every head that reads it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    pub trunk: Vec<Step>,
+    pub trunk: Vec<PlainOp>,
     /// The heads, each of which ends in a row.
-    pub heads: Vec<Vec<Step>>,
+    pub heads: Vec<Vec<PlainOp>>,
     /// Dimensions of every parameter, in order.
     pub shapes: Vec<Vec<usize>>,
     /// Whether weight decay applies to each of them.

@@ -15,7 +15,7 @@ use net::{
 use rand::Rng;
 
 use super::norm::{Norm, NormStyle};
-use super::step::Step;
+use super::step::PlainOp;
 use super::{Layer, Mode, activation};
 use crate::batch::{Batch, Shape, Workers, split, split_mut};
 use crate::param::Param;
@@ -444,21 +444,21 @@ impl Layer for Tower {
         layers
     }
 
-    fn steps(&self) -> Vec<Step> {
+    fn steps(&self) -> Vec<PlainOp> {
         let TowerShape {
             blocks,
             slope,
             norm,
             ..
         } = self.shape;
-        let unit = [Step::Conv, Step::Norm(norm)];
+        let unit = [PlainOp::Conv, PlainOp::Norm(norm)];
         let mut steps = unit.to_vec();
-        steps.push(Step::Leak(slope));
+        steps.push(PlainOp::Leak(slope));
         for _ in 0..blocks {
             let mut body = unit.to_vec();
-            body.push(Step::Leak(slope));
+            body.push(PlainOp::Leak(slope));
             body.extend(unit.clone());
-            steps.extend([Step::Residual(body), Step::Leak(slope)]);
+            steps.extend([PlainOp::Residual(body), PlainOp::Leak(slope)]);
         }
         steps
     }

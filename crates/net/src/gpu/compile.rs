@@ -1,7 +1,7 @@
 //! A network as a list of steps.
 
 use super::device::GpuError;
-use super::step::{Grid, Kernel, Place, Step, activation_params};
+use super::step::{Dispatch, Grid, Kernel, Place, activation_params};
 use crate::network::{
     Activation, Attention, Conv, Dense, Group, Layer, Network, NormOver, Pooling, RmsNorm, Scale,
 };
@@ -14,7 +14,7 @@ const THREADS: usize = 64;
 /// A compiled network.
 #[derive(Debug)]
 pub(crate) struct Program {
-    pub steps: Vec<Step>,
+    pub steps: Vec<Dispatch>,
     /// Numbers of one position in each value between steps.
     pub values: Vec<usize>,
 }
@@ -57,7 +57,7 @@ struct Compiler<'a> {
     network: &'a Network,
     positions: usize,
     input_len: usize,
-    steps: Vec<Step>,
+    steps: Vec<Dispatch>,
     values: Vec<usize>,
 }
 
@@ -152,7 +152,7 @@ impl Compiler<'_> {
         let mut params = vec![rows.rows, rows.len];
         params.extend(rows.source);
         params.extend(rows.target);
-        self.steps.push(Step {
+        self.steps.push(Dispatch {
             kernel: Kernel::Copy,
             params: words(&params),
             sources: vec![from],
@@ -202,7 +202,7 @@ impl Compiler<'_> {
                 self.positions,
             ]);
             params.extend(activation_params(conv.activation));
-            self.steps.push(Step {
+            self.steps.push(Dispatch {
                 kernel: Kernel::Conv,
                 params,
                 sources: vec![Place::Value(input)],
@@ -233,7 +233,7 @@ impl Compiler<'_> {
         let to = self.value(len);
         let mut params = words(&[len, repeat, usize::from(multiply)]);
         params.extend(activation_params(activation));
-        self.steps.push(Step {
+        self.steps.push(Dispatch {
             kernel: Kernel::Combine,
             params,
             sources: vec![Place::Value(first), Place::Value(second)],
@@ -304,7 +304,7 @@ impl Compiler<'_> {
         let query = self.rotate(attention, heads, heads / kv_heads, query);
         let key = self.rotate(attention, kv_heads, 1, key);
         let to = self.value(attention.outputs() * area);
-        self.steps.push(Step {
+        self.steps.push(Dispatch {
             kernel: Kernel::Attention,
             params: words(&[
                 area,
@@ -362,7 +362,7 @@ impl Compiler<'_> {
         grid: Grid,
     ) -> usize {
         let to = self.value(len);
-        self.steps.push(Step {
+        self.steps.push(Dispatch {
             kernel,
             params,
             sources: vec![Place::Value(input)],

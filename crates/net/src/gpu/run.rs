@@ -8,7 +8,7 @@ use half::f16;
 
 use super::compile::{Program, compile};
 use super::device::{Device, GpuError};
-use super::step::{Grid, Place, Step, Storage};
+use super::step::{Dispatch, Grid, Place, Storage};
 use crate::backend::{GpuPrecision, OpenError};
 use crate::evaluator::{EvaluateError, Evaluator, batch_of};
 use crate::network::{Network, Reading};
@@ -235,7 +235,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    fn ready(&self, step: &Step) -> Ready {
+    fn ready(&self, step: &Dispatch) -> Ready {
         let stored = |place: &Place| match place {
             Place::Value(_) => self.storage,
             Place::Input | Place::Output => Storage::F32,
@@ -249,7 +249,7 @@ impl Maker<'_> {
         }
     }
 
-    fn constants(&self, step: &Step) -> Result<Constants, GpuError> {
+    fn constants(&self, step: &Dispatch) -> Result<Constants, GpuError> {
         let mut params = step.params.clone();
         // A uniform block is a multiple of 16 bytes on some devices.
         params.resize(params.len().next_multiple_of(4), 0);

@@ -117,7 +117,7 @@ impl Grid {
 
 /// One kernel with all it needs.
 #[derive(Debug)]
-pub(crate) struct Step {
+pub(crate) struct Dispatch {
     pub kernel: Kernel,
     /// The fields of the kernel's `Params`, f32 as bits.
     pub params: Vec<u32>,
