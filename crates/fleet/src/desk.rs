@@ -14,7 +14,9 @@ use std::{
 
 use base::{nth_seed, write_whole};
 
-use crate::{Appended, MatchGame, MatchTask, Score, Store, StoreError, Verdict, matches::Slots};
+use crate::{
+    Appended, MatchGame, MatchScore, MatchTask, MatchVerdict, Store, StoreError, matches::Slots,
+};
 
 /// Numbers are set aside on disk in blocks, so that no number is given out twice, not even across a crash.
 const BLOCK: u64 = 256;
@@ -175,7 +177,7 @@ impl Desk {
     ) -> Arc<AtomicBool> {
         let slots = Slots::of(games, task);
         let done = Arc::new(AtomicBool::new(
-            slots.verdict(&task.rule).0 != Verdict::Open,
+            slots.verdict(&task.rule).0 != MatchVerdict::Open,
         ));
         self.lock().table = Some(Table {
             first: task.first.to_owned(),
@@ -193,16 +195,16 @@ impl Desk {
     }
 
     /// Takes the match off the desk; returns its verdict and score.
-    pub(crate) fn close_match(&self) -> (Verdict, Score) {
+    pub(crate) fn close_match(&self) -> (MatchVerdict, MatchScore) {
         let table = self.lock().table.take();
         self.changed.notify_all();
-        table.map_or((Verdict::Open, Score::default()), |table| {
+        table.map_or((MatchVerdict::Open, MatchScore::default()), |table| {
             table.slots.verdict(&table.rule)
         })
     }
 
     /// The match under way: its players, score and length so far, if any.
-    pub(crate) fn current_match(&self) -> Option<(String, String, Score, u32)> {
+    pub(crate) fn current_match(&self) -> Option<(String, String, MatchScore, u32)> {
         let state = self.lock();
         let table = state.table.as_ref()?;
         let (_, score) = table.slots.verdict(&table.rule);
@@ -257,7 +259,7 @@ impl Desk {
         &self,
         store: &dyn Store,
         game: &MatchGame,
-    ) -> Result<Option<(Appended, Score)>, StoreError> {
+    ) -> Result<Option<(Appended, MatchScore)>, StoreError> {
         let mut state = self.lock();
         let Some(table) = &mut state.table else {
             return Ok(None);
@@ -271,7 +273,7 @@ impl Desk {
         }
         table.slots.fill(game.slot, game.first_won);
         let (verdict, score) = table.slots.verdict(&table.rule);
-        if verdict != Verdict::Open {
+        if verdict != MatchVerdict::Open {
             table.done.store(true, Ordering::Relaxed);
         }
         drop(state);
@@ -290,7 +292,7 @@ impl Desk {
                 seed: table.seed,
             };
             table.slots = Slots::of(games, &task);
-            let is_done = table.slots.verdict(&table.rule).0 != Verdict::Open;
+            let is_done = table.slots.verdict(&table.rule).0 != MatchVerdict::Open;
             table.done.store(is_done, Ordering::Relaxed);
         }
         self.changed.notify_all();

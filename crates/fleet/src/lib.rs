@@ -8,11 +8,11 @@
 //! network is trained. `tests/third_game.rs` has a whole game in a few lines.
 //!
 //! ```
-//! use fleet::{Score, Sprt, Verdict};
+//! use fleet::{MatchScore, Sprt, MatchVerdict};
 //!
 //! let gate = Sprt::default();
-//! assert_eq!(gate.verdict(Score::new(180, 120)), Verdict::Pass);
-//! assert_eq!(gate.verdict(Score::new(62, 40)), Verdict::Open);
+//! assert_eq!(gate.verdict(MatchScore::new(180, 120)), MatchVerdict::Pass);
+//! assert_eq!(gate.verdict(MatchScore::new(62, 40)), MatchVerdict::Open);
 //! ```
 #![forbid(unsafe_code)]
 
@@ -63,11 +63,11 @@ pub use matches::{MatchTask, Rule, play_match};
 pub use ratings::{Rating, Ratings};
 pub use report::{Join, Page, chart};
 pub use run::Run;
-pub use score::{Elo, Interval, Score};
+pub use score::{Elo, Interval, MatchScore};
 pub use selfplay::play_games;
 pub use service::{Order, Service, StockGames, StockOptions};
 pub use settings::{Setting, check_settings_table, settings_file};
-pub use sprt::{Limits, Sprt, Verdict};
+pub use sprt::{Limits, MatchVerdict, Sprt};
 pub use state::{MatchLine, Seconds, State, TrainingLine};
 pub use status::{Event, Phase, Status};
 pub use store::{Appended, MatchGame, Store, StoreError, Unreadable};

@@ -12,7 +12,7 @@ use std::{
     thread,
 };
 
-use crate::{MatchGame, Score, Sprt, Store, StoreError, Verdict, Winner, desk::Desk};
+use crate::{MatchGame, MatchScore, MatchVerdict, Sprt, Store, StoreError, Winner, desk::Desk};
 
 /// A match between two players.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ pub struct MatchTask<'a> {
 pub enum Rule {
     /// A sequential test; its limits bound the number of games.
     Sprt(Sprt),
-    /// So many games, whatever their results; its verdict says [`Verdict::Fail`] when they are played.
+    /// So many games, whatever their results; its verdict says [`MatchVerdict::Fail`] when they are played.
     Length(u32),
 }
 
@@ -57,8 +57,8 @@ pub fn play_match(
     task: &MatchTask<'_>,
     stop: &AtomicBool,
     play: impl Fn(u32, u64, &AtomicBool) -> Option<Winner> + Sync,
-    on_progress: impl Fn(Score) + Sync,
-) -> Result<(Verdict, Score), StoreError> {
+    on_progress: impl Fn(MatchScore) + Sync,
+) -> Result<(MatchVerdict, MatchScore), StoreError> {
     play_match_at(
         &Desk::default(),
         false,
@@ -78,8 +78,8 @@ pub(crate) fn play_match_at(
     task: &MatchTask<'_>,
     stop: &AtomicBool,
     play: impl Fn(u32, u64, &AtomicBool) -> Option<Winner> + Sync,
-    on_progress: impl Fn(Score) + Sync,
-) -> Result<(Verdict, Score), StoreError> {
+    on_progress: impl Fn(MatchScore) + Sync,
+) -> Result<(MatchVerdict, MatchScore), StoreError> {
     // Games under way are given up as soon as the match is decided.
     let done = desk.open_match(task, store.match_games()?, is_for_workers);
     let is_over = || done.load(Ordering::Relaxed) || stop.load(Ordering::Relaxed);
@@ -164,8 +164,8 @@ impl Slots {
 
     /// The verdict of the slots in order, and the score at which it fell. Ties count for the length of the match, which
     /// must come to an end.
-    pub(crate) fn verdict(&self, rule: &Rule) -> (Verdict, Score) {
-        let mut score = Score::default();
+    pub(crate) fn verdict(&self, rule: &Rule) -> (MatchVerdict, MatchScore) {
+        let mut score = MatchScore::default();
         let filled = self.results.iter().map_while(|result| *result);
         let most = rule.most_games() as usize;
         for (index, first_won) in filled.enumerate() {
@@ -177,21 +177,25 @@ impl Slots {
             let is_full = index + 1 >= most;
             let verdict = match rule {
                 Rule::Sprt(sprt) => match (sprt.verdict(score), &sprt.limits) {
-                    (Verdict::Open, Some(limits)) if is_full => {
+                    (MatchVerdict::Open, Some(limits)) if is_full => {
                         let passes = score.games() > limits.min_games
                             && score.winrate() >= limits.full_length_winrate;
-                        if passes { Verdict::Pass } else { Verdict::Fail }
+                        if passes {
+                            MatchVerdict::Pass
+                        } else {
+                            MatchVerdict::Fail
+                        }
                     }
                     (verdict, _) => verdict,
                 },
-                Rule::Length(_) if is_full => Verdict::Fail,
-                Rule::Length(_) => Verdict::Open,
+                Rule::Length(_) if is_full => MatchVerdict::Fail,
+                Rule::Length(_) => MatchVerdict::Open,
             };
-            if verdict != Verdict::Open {
+            if verdict != MatchVerdict::Open {
                 return (verdict, score);
             }
         }
-        (Verdict::Open, score)
+        (MatchVerdict::Open, score)
     }
 }
 
@@ -238,7 +242,7 @@ mod tests {
         let nobody = |_: u32, _: u64, _: &AtomicBool| Some(Winner::Nobody);
         let stop = AtomicBool::new(false);
         let (verdict, _) = play_match(&store, &task(sprt, 7), &stop, nobody, |_| {}).unwrap();
-        assert_eq!(verdict, Verdict::Fail);
+        assert_eq!(verdict, MatchVerdict::Fail);
         assert_eq!(store.match_games().unwrap().len(), 20);
     }
 
@@ -277,12 +281,15 @@ mod tests {
             Some(Winner::First)
         };
         let (verdict, score) = play_match(&first, &task(sprt, 1), &stop, win, |_| {}).unwrap();
-        assert_eq!((verdict, score), (Verdict::Open, Score::new(5, 0)));
+        assert_eq!(
+            (verdict, score),
+            (MatchVerdict::Open, MatchScore::new(5, 0))
+        );
         drop(first);
         let again = FolderStore::open(folder.path(), |_| {}).unwrap();
         stop.store(false, Ordering::Relaxed);
         let (verdict, _) = play_match(&again, &task(sprt, 1), &stop, win, |_| {}).unwrap();
-        assert_eq!(verdict, Verdict::Pass);
+        assert_eq!(verdict, MatchVerdict::Pass);
         let played = played.into_inner().unwrap();
         assert_eq!(played, (0..played.len() as u32).collect::<Vec<_>>());
     }
@@ -294,9 +301,12 @@ mod tests {
         for slot in 1..40 {
             slots.fill(slot, Some(true));
         }
-        assert_eq!(slots.verdict(&sprt), (Verdict::Open, Score::default()));
+        assert_eq!(
+            slots.verdict(&sprt),
+            (MatchVerdict::Open, MatchScore::default())
+        );
         slots.fill(0, Some(false));
-        assert_eq!(slots.verdict(&sprt).0, Verdict::Pass);
+        assert_eq!(slots.verdict(&sprt).0, MatchVerdict::Pass);
     }
 
     #[test]
@@ -311,10 +321,10 @@ mod tests {
                 let decided = order.into_iter().find_map(|slot| {
                     let won = !base::mix(u64::from(slot)).is_multiple_of(luck);
                     slots.fill(slot, Some(won));
-                    Some(slots.verdict(&rule)).filter(|(verdict, _)| *verdict != Verdict::Open)
+                    Some(slots.verdict(&rule)).filter(|(verdict, _)| *verdict != MatchVerdict::Open)
                 });
                 let (verdict, score) = decided.unwrap();
-                verdicts.insert((verdict == Verdict::Pass, score.wins, score.losses));
+                verdicts.insert((verdict == MatchVerdict::Pass, score.wins, score.losses));
             }
             assert_eq!(verdicts.len(), 1, "{verdicts:?}");
         }
@@ -328,6 +338,6 @@ mod tests {
         };
         let sprt = sprt(10, 40);
         let slots = Slots::of((0..3).map(game).collect(), &task(sprt, 1));
-        assert_eq!(slots.verdict(&sprt).1, Score::new(3, 0));
+        assert_eq!(slots.verdict(&sprt).1, MatchScore::new(3, 0));
     }
 }

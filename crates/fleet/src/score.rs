@@ -9,17 +9,17 @@ const Z_95: f64 = 1.959_964;
 
 /// Games won and lost by the first of two players. A drawn game counts for neither side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Score {
+pub struct MatchScore {
     /// Games the first player won.
     pub wins: u32,
     /// Games the first player lost.
     pub losses: u32,
 }
 
-impl Score {
+impl MatchScore {
     /// A score of `wins` to `losses`.
-    pub const fn new(wins: u32, losses: u32) -> Score {
-        Score { wins, losses }
+    pub const fn new(wins: u32, losses: u32) -> MatchScore {
+        MatchScore { wins, losses }
     }
 
     /// Decided games.
@@ -67,7 +67,7 @@ impl Score {
     }
 }
 
-impl fmt::Display for Score {
+impl fmt::Display for MatchScore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Interval { low, high } = self.winrate_interval();
         write!(
@@ -126,7 +126,7 @@ mod tests {
 
         #[test]
         fn interval_holds_the_winrate(wins in 0u32..500, losses in 0u32..500) {
-            let score = Score::new(wins, losses);
+            let score = MatchScore::new(wins, losses);
             let interval = score.winrate_interval();
             prop_assert!(interval.low <= score.winrate() && score.winrate() <= interval.high);
         }
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn wilson_interval_of_eight_in_ten_is_the_textbook_one() {
         // Wilson (1927) for 8 of 10 at 95 %: 0.490 to 0.943.
-        let interval = Score::new(8, 2).winrate_interval();
+        let interval = MatchScore::new(8, 2).winrate_interval();
         assert!((interval.low - 0.4902).abs() < 5e-4 && (interval.high - 0.9433).abs() < 5e-4);
     }
 }

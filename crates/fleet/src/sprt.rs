@@ -4,11 +4,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Elo, Score};
+use crate::{Elo, MatchScore};
 
 /// The state of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Verdict {
+pub enum MatchVerdict {
     /// The first player is stronger: promote it.
     Pass,
     /// The first player is not stronger.
@@ -79,31 +79,31 @@ impl Sprt {
     }
 
     /// Whether `score` decides the match.
-    pub fn verdict(&self, score: Score) -> Verdict {
+    pub fn verdict(&self, score: MatchScore) -> MatchVerdict {
         let mut min_games = 0;
         if let Some(limits) = &self.limits {
             if limits.is_won_at_full_length(score) {
-                return Verdict::Pass;
+                return MatchVerdict::Pass;
             }
             if limits.is_out_of_reach(score) {
-                return Verdict::Fail;
+                return MatchVerdict::Fail;
             }
             min_games = limits.min_games;
         }
         let bound = ((1.0 - self.error) / self.error).ln();
         let ratio = self.log_likelihood_ratio(score);
         if ratio > bound && score.games() > min_games {
-            Verdict::Pass
+            MatchVerdict::Pass
         } else if ratio < -bound {
-            Verdict::Fail
+            MatchVerdict::Fail
         } else {
-            Verdict::Open
+            MatchVerdict::Open
         }
     }
 
     /// How much likelier the score is if the first player is stronger, as a logarithm
     /// (normal approximation; a count of zero is taken as one).
-    pub fn log_likelihood_ratio(&self, score: Score) -> f64 {
+    pub fn log_likelihood_ratio(&self, score: MatchScore) -> f64 {
         let wins = f64::from(score.wins.max(1));
         let games = wins + f64::from(score.losses.max(1));
         let winrate = wins / games;
@@ -114,13 +114,13 @@ impl Sprt {
 }
 
 impl Limits {
-    fn is_won_at_full_length(&self, score: Score) -> bool {
+    fn is_won_at_full_length(&self, score: MatchScore) -> bool {
         score.games() >= self.max_games && score.winrate() >= self.full_length_winrate
     }
 
     /// Whether the wins still needed exceed what the remaining games can be expected to bring,
     /// three standard deviations included.
-    fn is_out_of_reach(&self, score: Score) -> bool {
+    fn is_out_of_reach(&self, score: MatchScore) -> bool {
         let remaining = f64::from(self.max_games) - f64::from(score.games());
         if remaining < 0.0 {
             return true;
@@ -136,23 +136,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Score, log likelihood ratio and verdict as the training server computes them.
-    const SERVER: [(u32, u32, Option<f64>, Verdict); 8] = [
-        (0, 11, Some(-3.4837), Verdict::Fail),
-        (10, 30, Some(-2.9461), Verdict::Fail),
-        (62, 40, Some(1.7774), Verdict::Open),
-        (67, 34, None, Verdict::Pass),
-        (180, 120, Some(4.6999), Verdict::Pass),
-        (220, 180, Some(2.0202), Verdict::Pass),
-        (219, 181, Some(1.8156), Verdict::Fail),
-        (200, 200, Some(-2.0160), Verdict::Fail),
+    /// Wins and losses, log likelihood ratio and verdict as the training server computes them.
+    const SERVER: [(u32, u32, Option<f64>, MatchVerdict); 8] = [
+        (0, 11, Some(-3.4837), MatchVerdict::Fail),
+        (10, 30, Some(-2.9461), MatchVerdict::Fail),
+        (62, 40, Some(1.7774), MatchVerdict::Open),
+        (67, 34, None, MatchVerdict::Pass),
+        (180, 120, Some(4.6999), MatchVerdict::Pass),
+        (220, 180, Some(2.0202), MatchVerdict::Pass),
+        (219, 181, Some(1.8156), MatchVerdict::Fail),
+        (200, 200, Some(-2.0160), MatchVerdict::Fail),
     ];
 
     #[test]
     fn verdicts_are_the_training_servers() {
         let gate = Sprt::default();
         for (wins, losses, ratio, verdict) in SERVER {
-            let score = Score::new(wins, losses);
+            let score = MatchScore::new(wins, losses);
             if let Some(ratio) = ratio {
                 assert!(
                     (gate.log_likelihood_ratio(score) - ratio).abs() < 1e-4,
@@ -165,37 +165,40 @@ mod tests {
 
     #[test]
     fn first_fail_without_a_win_comes_after_eleven_games() {
-        assert_eq!(Sprt::default().verdict(Score::new(0, 10)), Verdict::Open);
+        assert_eq!(
+            Sprt::default().verdict(MatchScore::new(0, 10)),
+            MatchVerdict::Open
+        );
     }
 
     #[test]
     fn without_limits_the_test_alone_decides() {
         let verdict = |low, high, wins, losses| {
-            Sprt::between(Elo(low), Elo(high)).verdict(Score::new(wins, losses))
+            Sprt::between(Elo(low), Elo(high)).verdict(MatchScore::new(wins, losses))
         };
-        assert_eq!(verdict(0.0, 35.0, 99, 1), Verdict::Pass);
-        assert_eq!(verdict(0.0, 35.0, 55, 45), Verdict::Open);
-        assert_eq!(verdict(-35.0, 0.0, 200, 200), Verdict::Open);
-        assert_eq!(verdict(0.0, 35.0, 0, 11), Verdict::Fail);
+        assert_eq!(verdict(0.0, 35.0, 99, 1), MatchVerdict::Pass);
+        assert_eq!(verdict(0.0, 35.0, 55, 45), MatchVerdict::Open);
+        assert_eq!(verdict(-35.0, 0.0, 200, 200), MatchVerdict::Open);
+        assert_eq!(verdict(0.0, 35.0, 0, 11), MatchVerdict::Fail);
     }
 
     proptest! {
         #[test]
         fn short_matches_never_pass(wins in 0u32..=100, losses in 0u32..=100) {
             prop_assume!(wins + losses <= 100);
-            prop_assert_ne!(Sprt::default().verdict(Score::new(wins, losses)), Verdict::Pass);
+            prop_assert_ne!(Sprt::default().verdict(MatchScore::new(wins, losses)), MatchVerdict::Pass);
         }
 
         #[test]
         fn enough_wins_within_the_limit_never_fail(wins in 220u32..=400, losses in 0u32..=180) {
             prop_assume!(wins + losses <= 400);
-            prop_assert_ne!(Sprt::default().verdict(Score::new(wins, losses)), Verdict::Fail);
+            prop_assert_ne!(Sprt::default().verdict(MatchScore::new(wins, losses)), MatchVerdict::Fail);
         }
 
         #[test]
         fn too_many_losses_never_pass(wins in 0u32..=219, losses in 181u32..=400) {
             prop_assume!(wins + losses <= 400);
-            prop_assert_ne!(Sprt::default().verdict(Score::new(wins, losses)), Verdict::Pass);
+            prop_assert_ne!(Sprt::default().verdict(MatchScore::new(wins, losses)), MatchVerdict::Pass);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{MatchGame, Ratings, Score};
+use crate::{MatchGame, MatchScore, Ratings};
 
 /// The state of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ pub struct MatchLine {
     /// The new network.
     pub network: String,
     /// Its score against the best one.
-    pub score: Score,
+    pub score: MatchScore,
     /// Whether it took over.
     pub promoted: bool,
     /// Elo of the new network over the first when the match was decided.

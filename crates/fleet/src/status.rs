@@ -1,6 +1,6 @@
 //! Where a run stands, and what a step of it came to.
 
-use crate::{MatchLine, Score, TrainingLine};
+use crate::{MatchLine, MatchScore, TrainingLine};
 
 /// What a run is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct Status {
     /// Half the 95 % interval of that Elo.
     pub elo_error: Option<f64>,
     /// The match under way, or the last one.
-    pub last_match: Option<Score>,
+    pub last_match: Option<MatchScore>,
     /// Training steps done and due.
     pub steps: Option<(u64, u64)>,
 }

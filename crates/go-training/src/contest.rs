@@ -22,7 +22,7 @@ use go::{Color, Game, Move};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use fleet::{Score, Sprt, Verdict};
+use fleet::{MatchScore, MatchVerdict, Sprt};
 
 use crate::{
     program::{Program, ProgramError},
@@ -72,7 +72,7 @@ pub struct Contestant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The score of the first program.
-    pub score: Score,
+    pub score: MatchScore,
     /// Whether all games are played or the test is decided; otherwise the match was stopped.
     pub is_finished: bool,
 }
@@ -147,7 +147,7 @@ impl Contest {
     pub fn run(
         &self,
         stop: &AtomicBool,
-        report: impl Fn(&Entry, Option<&Played>, Score) + Sync,
+        report: impl Fn(&Entry, Option<&Played>, MatchScore) + Sync,
     ) -> Result<Outcome, ContestError> {
         let (log, mut entries) = match &self.dir {
             Some(dir) => {
@@ -186,13 +186,15 @@ impl Contest {
         let score = table.score();
         Ok(Outcome {
             score,
-            is_finished: table.finished.len() >= self.games || self.verdict(score) != Verdict::Open,
+            is_finished: table.finished.len() >= self.games
+                || self.verdict(score) != MatchVerdict::Open,
         })
     }
 
     /// What the test says of `score`; open without a test.
-    pub fn verdict(&self, score: Score) -> Verdict {
-        self.sprt.map_or(Verdict::Open, |sprt| sprt.verdict(score))
+    pub fn verdict(&self, score: MatchScore) -> MatchVerdict {
+        self.sprt
+            .map_or(MatchVerdict::Open, |sprt| sprt.verdict(score))
     }
 
     fn work(
@@ -200,12 +202,12 @@ impl Contest {
         next: &AtomicUsize,
         table: &Mutex<Table>,
         stop: &AtomicBool,
-        report: &(impl Fn(&Entry, Option<&Played>, Score) + Sync),
+        report: &(impl Fn(&Entry, Option<&Played>, MatchScore) + Sync),
     ) -> Result<(), ContestError> {
         let mut seats: Option<Seats> = None;
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let decided = self.verdict(lock(table).score()) != Verdict::Open;
+            let decided = self.verdict(lock(table).score()) != MatchVerdict::Open;
             if number >= self.games || decided || stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
@@ -301,14 +303,14 @@ impl Table {
         Ok(())
     }
 
-    fn score(&self) -> Score {
+    fn score(&self) -> MatchScore {
         let count = |won| {
             self.finished
                 .values()
                 .filter(|entry| entry.first_won == Some(won))
                 .count() as u32
         };
-        Score::new(count(true), count(false))
+        MatchScore::new(count(true), count(false))
     }
 }
 

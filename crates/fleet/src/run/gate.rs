@@ -6,8 +6,8 @@ use base::nth_seed;
 
 use super::{Run, network_file};
 use crate::{
-    Event, Learner, MatchLine, MatchTask, Phase, PlayerFor, Rule, RunError, Score, Status,
-    StoreError, Verdict, matches::play_match_at,
+    Event, Learner, MatchLine, MatchScore, MatchTask, MatchVerdict, Phase, PlayerFor, Rule,
+    RunError, Status, StoreError, matches::play_match_at,
 };
 
 /// Keeps the seeds of matches apart from those of self-play.
@@ -26,16 +26,16 @@ impl<L: Learner> Run<L> {
         let best = self.state.best.clone();
         // The first network has nobody to beat, and one that was promoted just before a crash has beaten it.
         let (verdict, score) = if best.is_empty() || best == candidate {
-            (Verdict::Pass, self.score_of(&candidate)?)
+            (MatchVerdict::Pass, self.score_of(&candidate)?)
         } else {
             self.gate(&candidate, &best, stop, on_progress)?
         };
         self.state.seconds.matches += began.elapsed().as_secs_f64();
-        if verdict == Verdict::Open {
+        if verdict == MatchVerdict::Open {
             self.store.save_state(&self.state)?;
             return Ok(Event::Stopped);
         }
-        let promoted = verdict == Verdict::Pass;
+        let promoted = verdict == MatchVerdict::Pass;
         if promoted {
             if !self.store.compare_and_set_best(&best, &candidate)? {
                 return Err(StoreError::Conflict.into());
@@ -72,7 +72,7 @@ impl<L: Learner> Run<L> {
         best: &str,
         stop: &AtomicBool,
         on_progress: &(dyn Fn(Status) + Sync),
-    ) -> Result<(Verdict, Score), RunError> {
+    ) -> Result<(MatchVerdict, MatchScore), RunError> {
         let schedule = L::schedule(&self.settings);
         let players = [self.match_player(candidate)?, self.match_player(best)?];
         let task = MatchTask {
@@ -128,7 +128,7 @@ impl<L: Learner> Run<L> {
             };
             let (verdict, _) =
                 self.play_match(&task, sides, (Phase::Rating, true), stop, on_progress)?;
-            is_open |= verdict == Verdict::Open;
+            is_open |= verdict == MatchVerdict::Open;
         }
         if !is_open {
             for anchor in L::anchors(&self.settings) {
@@ -139,7 +139,7 @@ impl<L: Learner> Run<L> {
                 };
                 let (verdict, _) =
                     self.play_match(&task, sides, (Phase::Rating, false), stop, on_progress)?;
-                is_open |= verdict == Verdict::Open;
+                is_open |= verdict == MatchVerdict::Open;
             }
         }
         self.state.seconds.matches += began.elapsed().as_secs_f64();
@@ -160,7 +160,7 @@ impl<L: Learner> Run<L> {
         (phase, is_for_workers): (Phase, bool),
         stop: &AtomicBool,
         on_progress: &(dyn Fn(Status) + Sync),
-    ) -> Result<(Verdict, Score), RunError> {
+    ) -> Result<(MatchVerdict, MatchScore), RunError> {
         let status = self.status(phase);
         let told = |score| {
             on_progress(Status {
@@ -189,8 +189,8 @@ impl<L: Learner> Run<L> {
     }
 
     /// The score of all gating games of a network.
-    fn score_of(&self, network: &str) -> Result<Score, RunError> {
-        let mut score = Score::default();
+    fn score_of(&self, network: &str) -> Result<MatchScore, RunError> {
+        let mut score = MatchScore::default();
         for game in self.store.match_games()? {
             if game.first == network {
                 match game.first_won {

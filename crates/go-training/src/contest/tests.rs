@@ -38,7 +38,7 @@ fn contest(first: &str, second: &str) -> Contest {
     }
 }
 
-fn play(contest: &Contest) -> (Score, Vec<Entry>) {
+fn play(contest: &Contest) -> (MatchScore, Vec<Entry>) {
     let entries = Mutex::new(Vec::new());
     let outcome = contest.run(&AtomicBool::new(false), |entry, _, _| {
         lock(&entries).push(entry.clone())
@@ -51,7 +51,7 @@ fn play(contest: &Contest) -> (Score, Vec<Entry>) {
 #[test]
 fn resigning_program_loses_with_both_colours() {
     let (score, entries) = play(&contest("pass", "resign"));
-    assert_eq!(score, Score::new(6, 0));
+    assert_eq!(score, MatchScore::new(6, 0));
     assert_eq!(
         entries.iter().filter(|entry| entry.first_is_black).count(),
         3
@@ -67,7 +67,7 @@ fn resigning_program_loses_with_both_colours() {
 fn two_passes_are_scored_on_the_board() {
     // An empty board with komi is White's.
     let (score, entries) = play(&contest("pass", "pass"));
-    assert_eq!(score, Score::new(3, 3));
+    assert_eq!(score, MatchScore::new(3, 3));
     assert!(
         entries
             .iter()
@@ -78,7 +78,7 @@ fn two_passes_are_scored_on_the_board() {
 #[test]
 fn illegal_answers_lose_the_game() {
     let (score, entries) = play(&contest("pass", "K5"));
-    assert_eq!(score, Score::new(6, 0));
+    assert_eq!(score, MatchScore::new(6, 0));
     assert!(
         entries
             .iter()
@@ -98,7 +98,7 @@ fn a_program_that_hangs_loses_on_time() {
     // Time enough for every other answer, on a busy machine too.
     hangs.patience = Duration::from_secs(3);
     let (score, entries) = play(&hangs);
-    assert_eq!(score, Score::new(2, 0));
+    assert_eq!(score, MatchScore::new(2, 0));
     assert!(entries.iter().all(|entry| entry.ending == Ending::Time));
     let mut results: Vec<&str> = entries.iter().map(|entry| &entry.result[..]).collect();
     results.sort_unstable();
@@ -142,7 +142,7 @@ fn refusal(contest: &Contest) -> String {
 fn an_interrupted_match_goes_on_from_its_log() {
     let (_folder, mut contest, log) = in_folder("pass", "resign");
     contest.games = 3;
-    assert_eq!(play(&contest).0, Score::new(3, 0));
+    assert_eq!(play(&contest).0, MatchScore::new(3, 0));
     // A crash in the middle of a line.
     let mut lines = fs::read(&log).unwrap();
     lines.extend(b"{\"number\":3,\"fir");
@@ -151,7 +151,7 @@ fn an_interrupted_match_goes_on_from_its_log() {
     contest.games = 6;
     contest.first.command = answering("resign");
     contest.second.command = answering("pass");
-    assert_eq!(play(&contest).0, Score::new(3, 3));
+    assert_eq!(play(&contest).0, MatchScore::new(3, 3));
     assert_eq!(fs::read_to_string(&log).unwrap().lines().count(), 6);
 }
 
@@ -165,7 +165,7 @@ fn a_last_line_without_its_end_or_its_sense_is_played_again() {
     let without_sense = format!("{}{{\"number\"\n", &whole[..last]);
     for torn in [without_end, without_sense] {
         fs::write(&log, &torn).unwrap();
-        assert_eq!(play(&contest).0, Score::new(6, 0));
+        assert_eq!(play(&contest).0, MatchScore::new(6, 0));
         let mended = fs::read_to_string(&log).unwrap();
         assert_eq!(mended, whole, "after {torn:?}");
     }
@@ -232,7 +232,7 @@ fn another_match_is_refused_by_the_first_difference() {
         patience: Duration::from_secs(50),
         ..contest.clone()
     };
-    assert_eq!(play(&shorter).0, Score::new(4, 0));
+    assert_eq!(play(&shorter).0, MatchScore::new(4, 0));
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn a_folder_of_an_earlier_version_learns_which_match_it_is() {
     play(&contest);
     let identity = folder.path().join("match.json");
     fs::remove_file(&identity).unwrap();
-    assert_eq!(play(&contest).0, Score::new(6, 0));
+    assert_eq!(play(&contest).0, MatchScore::new(6, 0));
     assert!(identity.exists());
 }
 
@@ -254,7 +254,7 @@ fn a_folder_without_a_ko_rule_has_positional_superko() {
     let mut identity: serde_json::Value = serde_json::from_str(&text).unwrap();
     identity.as_object_mut().unwrap().remove("ko").unwrap();
     fs::write(&file, identity.to_string()).unwrap();
-    assert_eq!(play(&contest).0, Score::new(6, 0));
+    assert_eq!(play(&contest).0, MatchScore::new(6, 0));
 }
 
 #[test]
@@ -310,5 +310,5 @@ fn a_decided_test_ends_the_match() {
     };
     let (score, _) = play(&long);
     assert!(score.games() < 60, "{score}");
-    assert_eq!(long.verdict(score), Verdict::Pass);
+    assert_eq!(long.verdict(score), MatchVerdict::Pass);
 }

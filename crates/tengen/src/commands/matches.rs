@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use fleet::{Elo, Score, Sprt, Verdict};
+use fleet::{Elo, MatchScore, MatchVerdict, Sprt};
 use go::{BoardSize, Game, KoRule, Komi, Move, sgf};
 use go_training::{Contest, Contestant, Entry, Outcome, Rules};
 
@@ -317,7 +317,7 @@ fn progress_bar(games: usize) -> indicatif::ProgressBar {
         .with_style(style.unwrap_or_else(|_| indicatif::ProgressStyle::default_bar()))
 }
 
-fn game_line(entry: &Entry, score: Score) -> String {
+fn game_line(entry: &Entry, score: MatchScore) -> String {
     let color = if entry.first_is_black {
         "black"
     } else {
@@ -387,11 +387,15 @@ fn report(args: &Args, contest: &Contest, outcome: Outcome) -> anyhow::Result<()
     Ok(())
 }
 
-fn verdict_line(sprt: &Sprt, score: Score) -> String {
+fn verdict_line(sprt: &Sprt, score: MatchScore) -> String {
     let (low, high) = (sprt.elo_fail, sprt.elo_pass);
     match sprt.verdict(score) {
-        Verdict::Pass => format!("test passed: the score speaks for {high} Elo, against {low}"),
-        Verdict::Fail => format!("test failed: the score speaks for {low} Elo, against {high}"),
-        Verdict::Open => format!("test undecided between {low} and {high} Elo"),
+        MatchVerdict::Pass => {
+            format!("test passed: the score speaks for {high} Elo, against {low}")
+        }
+        MatchVerdict::Fail => {
+            format!("test failed: the score speaks for {low} Elo, against {high}")
+        }
+        MatchVerdict::Open => format!("test undecided between {low} and {high} Elo"),
     }
 }
