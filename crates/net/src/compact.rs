@@ -4,20 +4,25 @@
 //! SHA-256 of everything before it. Weights are stored in one of four [precisions](Precision); with the two integer
 //! ones every row of weights (those of one output) has its own scale, so that a row of small weights keeps its shape.
 //! Biases are always f32: they are few.
+//!
+//! A KataGo network is kept as what its file says, not as layers, so that it can become a KataGo file again: with 32 bits
+//! byte for byte.
 
 mod bits;
 mod reader;
 mod writer;
 
 pub use bits::Precision;
-pub use reader::{Damage, read};
-pub use writer::write;
+pub(crate) use bits::{pack_row, unpack_row};
+pub use reader::{Damage, Stored, read, read_stored};
+pub use writer::{write, write_katago};
 
 /// How a file starts.
 pub const MAGIC: [u8; 8] = *b"TENGENET";
-/// The newest version this code writes and reads. Version 1 has no globals and only the first four kinds of layers; it
-/// is still written for networks that need no more, so that older programs read them.
-pub const FORMAT_VERSION: u16 = 2;
+/// The newest version this code writes and reads, that of KataGo networks. Version 1 has no globals and only the first four
+/// kinds of layers; it is still written for networks that need no more, so that older programs read them.
+pub const FORMAT_VERSION: u16 = 3;
+const LAYERS_VERSION: u16 = 2;
 const FIRST_VERSION: u16 = 1;
 /// Bytes of the checksum at the end.
 const CHECKSUM: usize = 32;

@@ -2,9 +2,10 @@
 
 use base::write_whole;
 use net::{
-    Activation, Conv, Group, Layer, Network, NetworkFile, Plan,
-    compact::{Precision, read, rounded, write},
+    Activation, Conv, Group, Layer, Network, NetworkContent, NetworkFile, Plan,
+    compact::{Precision, read, rounded, write, write_katago},
     compare,
+    katago::{FloatStyle, KataNetwork, RandomKind},
     leela::{LeelaNetwork, LeelaShape, LeelaVersion},
     load,
 };
@@ -111,6 +112,66 @@ fn a_leela_network_survives_the_way_through_the_compact_format() {
     );
 }
 
+/// The KataGo network of a file, whatever kind of file.
+fn katago_of(file: &std::path::Path) -> KataNetwork {
+    match NetworkFile::load(file).unwrap().content {
+        NetworkContent::KataGo(kata) => *kata,
+        other => panic!("not a KataGo network: {other:?}"),
+    }
+}
+
+#[test]
+fn a_katago_network_comes_back_byte_for_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("kata.net");
+    for kind in RandomKind::ALL {
+        let kata = KataNetwork::random(kind, 3, 16, 7);
+        write_whole(&file, &write_katago(&kata, Precision::F32)).unwrap();
+        let back = katago_of(&file);
+        for style in [FloatStyle::Binary, FloatStyle::Text] {
+            assert_eq!(back.to_bytes(style), kata.to_bytes(style), "{kind:?}");
+        }
+    }
+}
+
+#[test]
+fn a_rounded_katago_network_keeps_its_header_and_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("kata.net");
+    let kata = KataNetwork::random(RandomKind::Nested, 3, 32, 7);
+    let exact = Plan::new(&kata.network(7, 7)).unwrap();
+    let (mut last_error, mut last_bytes) = (0.0, usize::MAX);
+    for precision in Precision::ALL {
+        let bytes = write_katago(&kata, precision);
+        write_whole(&file, &bytes).unwrap();
+        let back = katago_of(&file);
+        assert_eq!(back.header, kata.header);
+        // Only numbers differ: as text both have as many words.
+        let words = |kata: &KataNetwork| {
+            let text = String::from_utf8(kata.to_bytes(FloatStyle::Text)).unwrap();
+            let is_word = |word: &&str| word.parse::<f64>().is_err();
+            let names: Vec<String> = text
+                .split_whitespace()
+                .filter(is_word)
+                .map(str::to_owned)
+                .collect();
+            (names, text.split_whitespace().count())
+        };
+        assert_eq!(words(&back), words(&kata), "{precision:?}");
+        let plan = Plan::new(&back.network(7, 7)).unwrap();
+        let differences = compare(&exact, &plan, 16, 1).unwrap().unwrap();
+        let error = differences
+            .iter()
+            .fold(0.0, |error: f64, output| error.max(output.root_mean_square));
+        assert!(
+            error >= last_error && bytes.len() < last_bytes,
+            "{precision:?}: {error:e}, {} bytes",
+            bytes.len()
+        );
+        (last_error, last_bytes) = (error, bytes.len());
+    }
+}
+
 #[test]
 fn a_network_of_other_layers_is_not_taken_for_leela_zero() {
     let error = LeelaNetwork::from_network(&sample(1))
@@ -157,6 +218,21 @@ proptest! {
     #[test]
     fn a_forged_file_is_refused_or_is_a_network(changes in prop::collection::vec((10usize..400, any::<u8>()), 1..4)) {
         let mut bytes = write(&sample(8), Precision::Int8);
+        let body = bytes.len() - 32;
+        for (at, byte) in changes {
+            bytes[at] = byte;
+        }
+        let checksum = Sha256::digest(&bytes[..body]);
+        bytes[body..].copy_from_slice(&checksum);
+        if let Ok(network) = read(&bytes) {
+            prop_assert!(network.check().is_ok());
+        }
+    }
+
+    #[test]
+    fn a_forged_katago_file_is_refused_or_is_a_network(changes in prop::collection::vec((11usize..900, any::<u8>()), 1..4)) {
+        let kata = KataNetwork::random(RandomKind::Transformer, 1, 8, 2);
+        let mut bytes = write_katago(&kata, Precision::F16);
         let body = bytes.len() - 32;
         for (at, byte) in changes {
             bytes[at] = byte;

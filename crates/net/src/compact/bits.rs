@@ -18,7 +18,7 @@ impl Precision {
     pub const ALL: [Self; 4] = [Self::F32, Self::F16, Self::Int8, Self::Int5];
 
     /// Bytes that a row of `len` weights takes.
-    pub(super) fn row_bytes(self, len: usize) -> Option<usize> {
+    pub(crate) fn row_bytes(self, len: usize) -> Option<usize> {
         match self {
             Self::F32 => len.checked_mul(4),
             Self::F16 => len.checked_mul(2),
@@ -41,7 +41,7 @@ const LARGEST_5: f32 = 15.0;
 /// What is added to a 5-bit integer to make it positive.
 const OFFSET_5: i32 = 16;
 
-pub(super) fn pack_row(row: &[f32], precision: Precision, bytes: &mut Vec<u8>) {
+pub(crate) fn pack_row(row: &[f32], precision: Precision, bytes: &mut Vec<u8>) {
     match precision {
         Precision::F32 => bytes.extend(row.iter().flat_map(|weight| weight.to_le_bytes())),
         Precision::F16 => {
@@ -69,7 +69,7 @@ pub(super) fn pack_row(row: &[f32], precision: Precision, bytes: &mut Vec<u8>) {
 }
 
 /// `bytes` are exactly those of a row of `len`; `row` receives the weights.
-pub(super) fn unpack_row(bytes: &[u8], precision: Precision, len: usize, row: &mut Vec<f32>) {
+pub(crate) fn unpack_row(bytes: &[u8], precision: Precision, len: usize, row: &mut Vec<f32>) {
     match precision {
         Precision::F32 => row.extend(
             bytes

@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use super::bits::{Precision, unpack_row};
 use super::{CHECKSUM, FIRST_VERSION, FORMAT_VERSION, MAGIC, READINGS, tag};
+use crate::katago::{KataDamage, KataNetwork};
 use crate::network::{
     Activation, Attention, Conv, Dense, Gated, Group, Head, Layer, Network, NormOver, Output,
     Pooling, RmsNorm, Scale,
@@ -29,8 +30,28 @@ const MAX_INPUT: usize = 1 << 24;
 /// Residuals within residuals, beyond which a file is not honest.
 const MAX_DEPTH: usize = 16;
 
-/// The network in a file of [`write`](super::write).
+/// What a file holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stored {
+    /// Of [`write`](super::write).
+    Layers(Network),
+    /// Of [`write_katago`](super::write_katago).
+    KataGo(Box<KataNetwork>),
+}
+
+/// The board of a KataGo network, which has none of its own.
+const KATAGO_SIZE: usize = 19;
+
+/// The layers in a file; those of a KataGo network are for 19x19, see [`Network::at_size`].
 pub fn read(bytes: &[u8]) -> Result<Network, Damage> {
+    Ok(match read_stored(bytes)? {
+        Stored::Layers(network) => network,
+        Stored::KataGo(kata) => kata.into_network(KATAGO_SIZE, KATAGO_SIZE),
+    })
+}
+
+/// What is in a file.
+pub fn read_stored(bytes: &[u8]) -> Result<Stored, Damage> {
     if !bytes.starts_with(&MAGIC) {
         return Err(damage(0, "other bytes", "the magic TENGENET"));
     }
@@ -63,7 +84,10 @@ pub fn read(bytes: &[u8]) -> Result<Network, Damage> {
         precision: Precision::F32,
         version,
     };
-    let network = reader.network()?;
+    let stored = match version {
+        FORMAT_VERSION => Stored::KataGo(Box::new(reader.katago()?)),
+        _ => Stored::Layers(reader.network()?),
+    };
     if reader.at != body.len() {
         return Err(damage(
             reader.at,
@@ -71,14 +95,16 @@ pub fn read(bytes: &[u8]) -> Result<Network, Damage> {
             "the checksum",
         ));
     }
-    network.check().map_err(|error| {
-        damage(
-            0,
-            format!("{}: {}", error.place, error.found),
-            error.expected,
-        )
-    })?;
-    Ok(network)
+    if let Stored::Layers(network) = &stored {
+        network.check().map_err(|error| {
+            damage(
+                0,
+                format!("{}: {}", error.place, error.found),
+                error.expected,
+            )
+        })?;
+    }
+    Ok(stored)
 }
 
 struct Reader<'a> {
@@ -89,11 +115,28 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn network(&mut self) -> Result<Network, Damage> {
+    fn precision(&mut self) -> Result<Precision, Damage> {
         let precision = usize::from(self.tag()?);
-        self.precision = *Precision::ALL
-            .get(precision)
-            .ok_or_else(|| self.unknown("precision", precision))?;
+        let known = Precision::ALL.get(precision).copied();
+        known.ok_or_else(|| self.unknown("precision", precision))
+    }
+
+    fn katago(&mut self) -> Result<KataNetwork, Damage> {
+        let precision = self.precision()?;
+        let (restored, taken) = KataNetwork::restore(&self.bytes[self.at..], precision);
+        self.at += taken;
+        restored.map_err(|error| match error {
+            KataDamage::Layer {
+                layer,
+                found,
+                expected,
+            } => damage(self.at, format!("{found} in layer {layer}"), expected),
+            KataDamage::Unreadable(error) => damage(self.at, error.to_string(), "a network"),
+        })
+    }
+
+    fn network(&mut self) -> Result<Network, Damage> {
+        self.precision = self.precision()?;
         let perspective = match self.tag()? {
             tag::SIDE_TO_MOVE => Perspective::SideToMove,
             tag::FIRST_PLAYER => Perspective::FirstPlayer,

@@ -3,7 +3,8 @@
 use sha2::{Digest, Sha256};
 
 use super::bits::{Precision, pack_row};
-use super::{FIRST_VERSION, FORMAT_VERSION, MAGIC, READINGS, tag};
+use super::{FIRST_VERSION, FORMAT_VERSION, LAYERS_VERSION, MAGIC, READINGS, tag};
+use crate::katago::KataNetwork;
 use crate::network::{Activation, Conv, Dense, Layer, Network, NormOver, Output, Pooling};
 use crate::shape::Perspective;
 
@@ -11,9 +12,16 @@ use crate::shape::Perspective;
 pub fn write(network: &Network, precision: Precision) -> Vec<u8> {
     let first = Writer::file(network, precision, FIRST_VERSION);
     if first.newest_tag || network.globals > 0 {
-        return Writer::file(network, precision, FORMAT_VERSION).finish();
+        return Writer::file(network, precision, LAYERS_VERSION).finish();
     }
     first.finish()
+}
+
+/// The file of a KataGo network, its weights rounded to `precision`; all else that its own file says is kept.
+pub fn write_katago(kata: &KataNetwork, precision: Precision) -> Vec<u8> {
+    let mut writer = Writer::start(precision, FORMAT_VERSION);
+    kata.store(precision, &mut writer.bytes);
+    writer.finish()
 }
 
 struct Writer {
@@ -24,7 +32,7 @@ struct Writer {
 }
 
 impl Writer {
-    fn file(network: &Network, precision: Precision, version: u16) -> Self {
+    fn start(precision: Precision, version: u16) -> Self {
         let mut writer = Self {
             bytes: MAGIC.to_vec(),
             precision,
@@ -33,6 +41,11 @@ impl Writer {
         writer.bytes.extend(version.to_le_bytes());
         let precision = Precision::ALL.iter().position(|&each| each == precision);
         writer.tag(precision.expect("ALL lists every precision") as u8);
+        writer
+    }
+
+    fn file(network: &Network, precision: Precision, version: u16) -> Self {
+        let mut writer = Self::start(precision, version);
         writer.tag(match network.perspective {
             Perspective::SideToMove => tag::SIDE_TO_MOVE,
             Perspective::FirstPlayer => tag::FIRST_PLAYER,

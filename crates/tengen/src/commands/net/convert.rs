@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use net::{
     NetworkContent, NetworkFile,
-    compact::{self, Precision},
+    compact::{Precision, write, write_katago},
     gzip,
     katago::FloatStyle,
     leela::{LeelaNetwork, TextStyle},
@@ -75,10 +75,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let bytes = match format {
         Format::Text => text(content, args.exact).with_context(from)?,
         Format::Gzip => gzip(&text(content, args.exact).with_context(from)?),
-        Format::F32 => compact::write(&content.to_network(), Precision::F32),
-        Format::F16 => compact::write(&content.to_network(), Precision::F16),
-        Format::Int8 => compact::write(&content.to_network(), Precision::Int8),
-        Format::Int5 => compact::write(&content.to_network(), Precision::Int5),
+        Format::F32 => compact(&content, Precision::F32),
+        Format::F16 => compact(&content, Precision::F16),
+        Format::Int8 => compact(&content, Precision::Int8),
+        Format::Int5 => compact(&content, Precision::Int5),
         Format::Katago => katago(&content, FloatStyle::Binary, packed).with_context(from)?,
         Format::KatagoText => katago(&content, FloatStyle::Text, packed).with_context(from)?,
     };
@@ -108,6 +108,13 @@ fn by_ending(file: &Path, content: &NetworkContent) -> anyhow::Result<Format> {
             file.display()
         );
     })
+}
+
+fn compact(content: &NetworkContent, precision: Precision) -> Vec<u8> {
+    match content {
+        NetworkContent::KataGo(kata) => write_katago(kata, precision),
+        other => write(&other.to_network(), precision),
+    }
 }
 
 fn katago(content: &NetworkContent, style: FloatStyle, packed: bool) -> anyhow::Result<Vec<u8>> {
