@@ -1,6 +1,6 @@
 //! One network on boards of every size, KataGo's or our own: an evaluator and an encoder for each, the weights shared.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use go::BoardSize;
 use net::{
@@ -20,6 +20,7 @@ type Opened = (Arc<dyn Evaluator>, Arc<dyn Encoder>);
 pub(crate) struct AnySize {
     sizes: BoardSizes,
     family: Family,
+    parameters: usize,
 }
 
 /// What the network sees.
@@ -28,18 +29,37 @@ enum Family {
     Tengen,
 }
 
+/// Weights larger than this are not kept beside what is made of them, but read again for another board.
+const LARGEST_KEPT_BYTES: usize = 64 << 20;
+
 impl AnySize {
-    pub fn katago(kata: &KataNetwork, backend: Backend) -> AnySize {
+    /// A network of a file, or of memory alone.
+    pub fn katago(kata: KataNetwork, file: Option<&Path>, backend: Backend) -> AnySize {
+        let family = Family::KataGo(traits(&kata.header));
         let side = BoardSize::NINETEEN.get();
+        let network = kata.into_network(side, side);
+        let parameters = network.parameters();
+        let large = file.filter(|_| parameters * size_of::<f32>() > LARGEST_KEPT_BYTES);
+        let sizes = match large {
+            None => BoardSizes::new(network, backend),
+            Some(file) => {
+                let file = file.to_owned();
+                BoardSizes::read_again(network, backend, move || {
+                    net::load(&file).map_err(|error| OpenError::Failed(error.to_string()))
+                })
+            }
+        };
         AnySize {
-            sizes: BoardSizes::new(kata.network(side, side), backend),
-            family: Family::KataGo(traits(&kata.header)),
+            sizes,
+            family,
+            parameters,
         }
     }
 
     /// A network of our own, laid out for any board.
     pub fn tengen(network: Network, backend: Backend) -> AnySize {
         AnySize {
+            parameters: network.parameters(),
             sizes: BoardSizes::new(network, backend),
             family: Family::Tengen,
         }
@@ -58,12 +78,12 @@ impl AnySize {
 
     /// The layers for a board of this size.
     pub fn layers(&self, size: BoardSize) -> Result<Network, NetworkError> {
-        let network = self.sizes.network().at_size(size.get(), size.get());
+        let network = self.sizes.network()?.at_size(size.get(), size.get());
         Ok(network.map_err(OpenError::from)?)
     }
 
     pub fn parameters(&self) -> usize {
-        self.sizes.network().parameters()
+        self.parameters
     }
 }
 

@@ -60,7 +60,6 @@ mod trainable;
 pub mod trainer;
 
 // Networks from networks.
-pub mod onnx;
 pub mod surgery;
 
 pub use batch::{Batch, Shape};

@@ -1,7 +1,7 @@
 //! Opening a network: which code runs it is chosen here and nowhere else.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use thiserror::Error;
 
@@ -10,8 +10,11 @@ use crate::evaluator::Evaluator;
 use crate::gpu::{self, GpuError, WeightStore};
 use crate::kernels::Arithmetic;
 use crate::network::{Network, ShapeError};
+#[cfg(feature = "ort")]
+use crate::onnx_runtime::{self, OnnxError};
 use crate::plan::{Plan, PlanOptions};
 use crate::reference::Reference;
+use crate::shape::PlaneShape;
 
 /// What runs a network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -26,6 +29,8 @@ pub enum Backend {
     CpuBf16,
     /// A graphics processor, compared with the processor first; needs the cargo feature `gpu`.
     Gpu(GpuOptions),
+    /// ONNX Runtime, whose library the user brings, compared with our own code first; needs the cargo feature `ort`.
+    Onnx(OnnxProvider),
 }
 
 /// Which graphics processor, and how numbers are stored on it.
@@ -46,6 +51,21 @@ pub enum GpuPrecision {
     F16,
 }
 
+/// What ONNX Runtime computes with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum OnnxProvider {
+    /// The first of the others that the library has and that runs every layer, the processor last.
+    #[default]
+    Auto,
+    TensorRt,
+    Cuda,
+    MiGraphX,
+    CoreMl,
+    DirectMl,
+    OpenVino,
+    Cpu,
+}
+
 /// Why a network cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum OpenError {
@@ -61,9 +81,31 @@ pub enum OpenError {
     Gpu(#[from] GpuError),
     #[cfg(not(feature = "gpu"))]
     #[error(
-        "this program was built without graphics processors: build it with `--features net/gpu`"
+        "this program was built without graphics processors: build it with `--features gpu`, or leave --backend and --gpu out"
     )]
     NoGpu,
+    /// ONNX Runtime is missing or does not take the network.
+    #[cfg(feature = "ort")]
+    #[error(transparent)]
+    Onnx(#[from] OnnxError),
+    #[cfg(not(feature = "ort"))]
+    #[error(
+        "this program was built without ONNX Runtime: build it with `--features ort`, or choose another backend"
+    )]
+    NoOnnx,
+    /// It runs, and its results are not those of our own code.
+    #[error(
+        "{runner} computes wrongly: output {output} is {found} where the processor has {expected}"
+    )]
+    Wrong {
+        runner: String,
+        output: String,
+        found: String,
+        expected: String,
+    },
+    /// It failed on the positions that it is compared by.
+    #[error("{0}")]
+    Failed(String),
     /// A 3x3 convolution on a strip.
     #[error("a board of {height}x{width}: convolutions need at least two rows and two columns")]
     BoardTooSmall {
@@ -74,7 +116,20 @@ pub enum OpenError {
     },
 }
 
+/// What [`Backend::chosen`] returns.
+static CHOSEN: RwLock<Backend> = RwLock::new(Backend::Cpu);
+
 impl Backend {
+    /// Makes it what runs every network of this process whose caller does not say otherwise.
+    pub fn choose(self) {
+        *CHOSEN.write().unwrap_or_else(PoisonError::into_inner) = self;
+    }
+
+    /// What [`choose`](Self::choose) was given last; the fast code for this processor without.
+    pub fn chosen() -> Self {
+        *CHOSEN.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Checks the network and prepares it to run.
     pub fn open(self, network: &Network) -> Result<Arc<dyn Evaluator>, OpenError> {
         Ok(match self {
@@ -94,15 +149,29 @@ impl Backend {
             Self::Gpu(options) => gpu::open(network, options, &WeightStore::default())?,
             #[cfg(not(feature = "gpu"))]
             Self::Gpu(_) => return Err(OpenError::NoGpu),
+            #[cfg(feature = "ort")]
+            Self::Onnx(provider) => onnx_runtime::open(network, provider)?,
+            #[cfg(not(feature = "ort"))]
+            Self::Onnx(_) => return Err(OpenError::NoOnnx),
         })
     }
 }
 
 /// Evaluators of one network, one for each board size that was asked for. They share weights.
 pub struct BoardSizes {
-    network: Network,
+    source: Source,
     backend: Backend,
     opened: Mutex<Opened>,
+}
+
+/// Where the network of another size comes from.
+enum Source {
+    Kept(Network),
+    /// The first size takes the network, and others have it read anew.
+    ReadAgain {
+        first: Mutex<Option<Network>>,
+        read: Box<dyn Fn() -> Result<Network, OpenError> + Send + Sync>,
+    },
 }
 
 #[derive(Default)]
@@ -118,16 +187,51 @@ struct Opened {
 impl BoardSizes {
     /// Opens nothing yet.
     pub fn new(network: Network, backend: Backend) -> Self {
+        Self::with_source(Source::Kept(network), backend)
+    }
+
+    /// The same without keeping the network beside what is made of it, which takes less memory: `read` gives it again for
+    /// every board size but the first.
+    pub fn read_again(
+        network: Network,
+        backend: Backend,
+        read: impl Fn() -> Result<Network, OpenError> + Send + Sync + 'static,
+    ) -> Self {
+        let source = Source::ReadAgain {
+            first: Mutex::new(Some(network)),
+            read: Box::new(read),
+        };
+        Self::with_source(source, backend)
+    }
+
+    fn with_source(source: Source, backend: Backend) -> Self {
         Self {
-            network,
+            source,
             backend,
             opened: Mutex::default(),
         }
     }
 
     /// The network at the size it was given.
-    pub fn network(&self) -> &Network {
-        &self.network
+    pub fn network(&self) -> Result<Network, OpenError> {
+        match &self.source {
+            Source::Kept(network) => Ok(network.clone()),
+            Source::ReadAgain { first, read } => {
+                let first = first.lock().unwrap_or_else(PoisonError::into_inner);
+                first.clone().map_or_else(read, Ok)
+            }
+        }
+    }
+
+    /// The network for somebody who uses it up.
+    fn take_network(&self) -> Result<Network, OpenError> {
+        match &self.source {
+            Source::Kept(network) => Ok(network.clone()),
+            Source::ReadAgain { first, read } => {
+                let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
+                first.take().map_or_else(read, Ok)
+            }
+        }
     }
 
     /// The evaluator for boards of `height` rows and `width` columns; opened once and kept.
@@ -136,25 +240,36 @@ impl BoardSizes {
         if let Some(evaluator) = opened.evaluators.get(&(height, width)) {
             return Ok(evaluator.clone());
         }
-        let network = self.network.at_size(height, width)?;
+        let network = self.take_network()?.at_size(height, width)?;
         let evaluator: Arc<dyn Evaluator> = match self.backend {
             #[cfg(feature = "gpu")]
-            Backend::Gpu(options) => gpu::open(&network, options, &opened.weights)?,
-            #[cfg(not(feature = "gpu"))]
-            Backend::Gpu(_) => self.backend.open(&network)?,
-            Backend::Reference | Backend::CpuBf16 => self.backend.open(&network)?,
-            Backend::Cpu => {
-                let mut plans = opened.plans.iter();
-                let donor = plans.find(|plan| plan.shares_points_with(height, width));
-                let plan = Arc::new(match donor.or(opened.plans.first()) {
-                    Some(donor) => donor.at_other_size(&network)?,
-                    None => Plan::new(&network)?,
-                });
-                opened.plans.push(plan.clone());
-                plan
-            }
+            Backend::Gpu(options) => match gpu::open(&network, options, &opened.weights) {
+                // A device that ran this network before and is gone: whoever plays on another board now goes on.
+                Err(OpenError::Gpu(error)) if !opened.evaluators.is_empty() => {
+                    eprintln!("{error}; going on with the processor");
+                    opened.plan(network)?
+                }
+                result => result?,
+            },
+            Backend::Cpu => opened.plan(network)?,
+            _ => self.backend.open(&network)?,
         };
         opened.evaluators.insert((height, width), evaluator.clone());
         Ok(evaluator)
+    }
+}
+
+impl Opened {
+    /// A plan that shares weights with those made before.
+    fn plan(&mut self, network: Network) -> Result<Arc<Plan>, OpenError> {
+        let PlaneShape { height, width, .. } = network.input;
+        let mut plans = self.plans.iter();
+        let donor = plans.find(|plan| plan.shares_points_with(height, width));
+        let plan = Arc::new(match donor.or(self.plans.first()) {
+            Some(donor) => donor.at_other_size(network)?,
+            None => Plan::of(network)?,
+        });
+        self.plans.push(plan.clone());
+        Ok(plan)
     }
 }

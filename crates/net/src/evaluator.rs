@@ -18,6 +18,12 @@ pub trait Evaluator: Send + Sync {
     /// of it.
     fn preferred_batch(&self) -> usize;
 
+    /// Calls that are worth making at the same time, whatever the number of cores: more than one for a device that is
+    /// given the next batch while it works on another. 1 means that a core that makes a call is busy with it.
+    fn in_flight(&self) -> usize {
+        1
+    }
+
     /// Evaluates `inputs.len() / shape().input_len()` positions; `outputs` receives one row for each.
     ///
     /// When it fails, the content of `outputs` is unspecified.
@@ -48,6 +54,10 @@ impl<E: Evaluator + ?Sized> Evaluator for Arc<E> {
         (**self).preferred_batch()
     }
 
+    fn in_flight(&self) -> usize {
+        (**self).in_flight()
+    }
+
     fn evaluate(&self, inputs: &[f32], outputs: &mut [f32]) -> Result<(), EvaluateError> {
         (**self).evaluate(inputs, outputs)
     }
@@ -60,6 +70,10 @@ impl<E: Evaluator + ?Sized> Evaluator for &E {
 
     fn preferred_batch(&self) -> usize {
         (**self).preferred_batch()
+    }
+
+    fn in_flight(&self) -> usize {
+        (**self).in_flight()
     }
 
     fn evaluate(&self, inputs: &[f32], outputs: &mut [f32]) -> Result<(), EvaluateError> {

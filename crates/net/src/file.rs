@@ -7,7 +7,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::compact::{self, MAGIC};
+use crate::compact::{self, MAGIC, Stored};
 use crate::katago::KataNetwork;
 use crate::leela::{LeelaNetwork, Text, TextStyle};
 use crate::network::Network;
@@ -36,7 +36,7 @@ pub struct NetworkFile {
 pub enum NetworkContent {
     /// Leela Zero text, and how its lines end.
     Leela(Box<LeelaNetwork>, TextStyle),
-    /// A KataGo network.
+    /// A KataGo network, of its own file or of our compact one.
     KataGo(Box<KataNetwork>),
     /// Our compact format.
     Compact(Network),
@@ -49,6 +49,15 @@ impl NetworkContent {
             Self::Leela(leela, _) => leela.to_network(),
             Self::KataGo(kata) => kata.network(DEFAULT_SIZE, DEFAULT_SIZE),
             Self::Compact(network) => network.clone(),
+        }
+    }
+
+    /// The same for what is not needed any more.
+    pub fn into_network(self) -> Network {
+        match self {
+            Self::Leela(leela, _) => leela.into_network(),
+            Self::KataGo(kata) => kata.into_network(DEFAULT_SIZE, DEFAULT_SIZE),
+            Self::Compact(network) => network,
         }
     }
 }
@@ -74,11 +83,7 @@ pub fn sha256(file: &Path) -> Result<String, LoadError> {
 
 /// The network in a file of any kind: Leela Zero text, a KataGo network, both plain or gzip, or the compact format.
 pub fn load(file: &Path) -> Result<Network, LoadError> {
-    Ok(match read(file)? {
-        NetworkContent::Leela(leela, _) => leela.into_network(),
-        NetworkContent::KataGo(kata) => kata.network(DEFAULT_SIZE, DEFAULT_SIZE),
-        NetworkContent::Compact(network) => network,
-    })
+    Ok(read(file)?.into_network())
 }
 
 fn read(file: &Path) -> Result<NetworkContent, LoadError> {
@@ -99,12 +104,14 @@ fn read(file: &Path) -> Result<NetworkContent, LoadError> {
     if !bytes.starts_with(&MAGIC) {
         return leela(file, Text::Memory(&bytes));
     }
-    let network = compact::read(&bytes);
-    let network = network.map_err(|damage| LoadError::Compact {
+    let stored = compact::read_stored(&bytes).map_err(|damage| LoadError::Compact {
         file: file.to_owned(),
         damage,
     })?;
-    Ok(NetworkContent::Compact(network))
+    Ok(match stored {
+        Stored::Layers(network) => NetworkContent::Compact(network),
+        Stored::KataGo(kata) => NetworkContent::KataGo(kata),
+    })
 }
 
 fn leela(file: &Path, text: Text<'_>) -> Result<NetworkContent, LoadError> {

@@ -146,6 +146,10 @@ impl<E: Evaluator> Evaluator for Gather<E> {
         self.inner.preferred_batch()
     }
 
+    fn in_flight(&self) -> usize {
+        self.inner.in_flight()
+    }
+
     fn evaluate(&self, inputs: &[f32], outputs: &mut [f32]) -> Result<(), EvaluateError> {
         let rows = batch_of(self.shape(), inputs, outputs);
         let ticket = Arc::new(Ticket {

@@ -8,11 +8,11 @@
 
 mod compile;
 mod device;
-mod guard;
+mod open;
 mod run;
 mod step;
 
 pub use device::{Adapter, GpuError, adapters};
-pub(crate) use guard::open;
+pub(crate) use open::open;
 pub use run::Gpu;
 pub(crate) use run::WeightStore;

@@ -22,6 +22,7 @@ mod layers;
 mod model;
 mod random;
 mod reader;
+mod stored;
 mod tape;
 mod writer;
 

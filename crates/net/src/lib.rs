@@ -41,6 +41,10 @@ mod evaluator;
 mod gather;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+#[cfg(any(test, feature = "gpu", feature = "ort"))]
+mod guard;
+#[cfg(feature = "ort")]
+pub mod onnx_runtime;
 mod plan;
 mod reference;
 
@@ -49,6 +53,7 @@ pub mod compact;
 mod file;
 pub mod katago;
 pub mod leela;
+pub mod onnx;
 
 // Speed, and proof of it.
 pub mod bench;
@@ -58,7 +63,7 @@ mod kernels;
 mod soak;
 pub mod training;
 
-pub use backend::{Backend, BoardSizes, GpuOptions, GpuPrecision, OpenError};
+pub use backend::{Backend, BoardSizes, GpuOptions, GpuPrecision, OnnxProvider, OpenError};
 pub use cache::{Cache, CacheKey, CacheStatistics};
 pub use compare::{LayerStatistics, OutputDifference, compare, statistics};
 pub use evaluator::{EvaluateError, Evaluator, batch_of};

@@ -63,9 +63,14 @@ impl Plan {
         Self::with_options(network, PlanOptions::default())
     }
 
+    /// The same for a network that is not needed any more: numbers that nobody else holds are freed as they are packed.
+    pub fn of(network: Network) -> Result<Self, OpenError> {
+        Self::compiled(network, PlanOptions::default(), None)
+    }
+
     /// A plan of the same network for another board size, which shares its weights where they are the same: all of
     /// them if the tiles of both boards have the same points, as those of 9x9, 13x13 and 19x19 have.
-    pub(crate) fn at_other_size(&self, network: &Network) -> Result<Self, OpenError> {
+    pub(crate) fn at_other_size(&self, network: Network) -> Result<Self, OpenError> {
         Self::compiled(network, PlanOptions::default(), Some(&self.program))
     }
 
@@ -80,22 +85,23 @@ impl Plan {
 
     /// The same, with a say in how.
     pub fn with_options(network: &Network, options: PlanOptions) -> Result<Self, OpenError> {
-        Self::compiled(network, options, None)
+        Self::compiled(network.clone(), options, None)
     }
 
     fn compiled(
-        network: &Network,
+        network: Network,
         options: PlanOptions,
         donor: Option<&Program>,
     ) -> Result<Self, OpenError> {
         network.check()?;
+        let shape = network.io_shape();
         let program = Program::compile(network, options.precision, donor)?;
         let positions_at_once = options
             .positions_at_once
             .unwrap_or(program.positions_at_once)
             .max(1);
         Ok(Self {
-            shape: network.io_shape(),
+            shape,
             isa: options.isa,
             positions_at_once,
             program,

@@ -111,7 +111,7 @@ fn board_sizes_share_a_network_and_agree() {
         let network = KataNetwork::random(kind, 2, 16, 11).network(19, 19);
         let sizes = BoardSizes::new(network, backend);
         for (height, width) in [(9, 9), (2, 3), (13 - index, 5 + index)] {
-            let network = sizes.network().at_size(height, width).unwrap();
+            let network = sizes.network().unwrap().at_size(height, width).unwrap();
             let evaluator = sizes.at(height, width).unwrap();
             let about = format!("{kind:?} {height}x{width}");
             assert_agrees(&network, &*evaluator, 1, &about);
@@ -122,7 +122,8 @@ fn board_sizes_share_a_network_and_agree() {
 #[test]
 fn fifty_random_networks_agree_with_the_reference() {
     let Some(adapter) = adapter() else { return };
-    let mut largest: f64 = 0.0;
+    let has_f16 = adapters()[adapter].has_f16;
+    let (mut largest, mut largest_f16): (f64, f64) = (0.0, 0.0);
     for seed in 0..50 {
         let mut builder = Builder {
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -138,8 +139,14 @@ fn fifty_random_networks_agree_with_the_reference() {
         let error = largest_error(&network, &gpu, &inputs(&network, batch, seed));
         assert!(error <= TOLERANCE_F32, "seed {seed}: {error:e}");
         largest = largest.max(error);
+        if has_f16 {
+            let gpu = Gpu::new(&network, Some(adapter), GpuPrecision::F16).unwrap();
+            let error = largest_error(&network, &gpu, &inputs(&network, batch, seed));
+            assert!(error <= TOLERANCE_F16, "seed {seed} in f16: {error:e}");
+            largest_f16 = largest_f16.max(error);
+        }
     }
-    println!("largest error of 50 networks: {largest:.1e}");
+    println!("largest error of 50 networks: {largest:.1e}, in f16 {largest_f16:.1e}");
 }
 
 #[test]

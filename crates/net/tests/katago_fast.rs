@@ -70,7 +70,7 @@ fn every_board_from_2x2_to_25x25_agrees() {
             Backend::Cpu,
         );
         for (height, width) in [(size, size), (size, 27 - size)] {
-            let network = sizes.network().at_size(height, width).unwrap();
+            let network = sizes.network().unwrap().at_size(height, width).unwrap();
             let evaluator = sizes.at(height, width).unwrap();
             let about = format!("{kind:?} {height}x{width}");
             assert_agrees(&network, &*evaluator, &inputs(&network, 1, 9), &about);
@@ -134,7 +134,7 @@ fn boards_of_one_network_share_weights_and_stay_right() {
             Backend::Cpu,
         );
         for size in [9, 13, 8, 5, 7, 14] {
-            let network = sizes.network().at_size(size, size).unwrap();
+            let network = sizes.network().unwrap().at_size(size, size).unwrap();
             let evaluator = sizes.at(size, size).unwrap();
             let about = format!("{kind:?} {size}x{size} after others");
             assert_agrees(&network, &*evaluator, &inputs(&network, 2, 2), &about);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
@@ -17,7 +18,7 @@ pub enum GpuError {
     None,
     #[error(
         "the only graphics processors here are emulated by the processor; \
-         name one of them to use it all the same"
+         name one of them with --gpu N to use it all the same"
     )]
     OnlyEmulated,
     #[error("there is no graphics processor {index}; this machine has {count}, counted from 0")]
@@ -36,15 +37,6 @@ pub enum GpuError {
         "a board of {cells} cells: attention runs on at most {most} cells on a graphics processor"
     )]
     BoardTooLarge { cells: usize, most: usize },
-    #[error(
-        "{adapter} computes wrongly: output {output} is {found} where the processor has {expected}"
-    )]
-    Wrong {
-        adapter: String,
-        output: String,
-        found: String,
-        expected: String,
-    },
 }
 
 /// A graphics processor, or something that poses as one.
@@ -106,6 +98,8 @@ fn describe((index, adapter): (usize, &wgpu::Adapter)) -> Adapter {
 
 /// One opened adapter, shared by all networks that run on it.
 pub(crate) struct Device {
+    /// Unlike that of every other device of this process: one that is opened again after a loss has another.
+    pub id: u64,
     pub about: Adapter,
     pub device: wgpu::Device,
     pub queue: wgpu::Queue,
@@ -164,7 +158,9 @@ impl Device {
             bind_group_layouts: &[Some(&layout)],
             ..wgpu::PipelineLayoutDescriptor::default()
         });
+        static OPENED: AtomicU64 = AtomicU64::new(0);
         Ok(Self {
+            id: OPENED.fetch_add(1, Ordering::Relaxed),
             about,
             device,
             queue,

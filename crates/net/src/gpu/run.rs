@@ -27,7 +27,10 @@ const ALIGNMENT: usize = 4;
 
 /// Weights on a device, shared by the same network at several board sizes.
 #[derive(Default)]
-pub(crate) struct WeightStore(Mutex<HashMap<(usize, Storage), (Weights, wgpu::Buffer)>>);
+pub(crate) struct WeightStore(Mutex<HashMap<StoreKey, (Weights, wgpu::Buffer)>>);
+
+/// The device, the address of the numbers, and how they are stored.
+type StoreKey = (u64, usize, Storage);
 
 /// Runs a network on a graphics processor, without a check and without help when the device fails:
 /// [`Backend::open`](crate::Backend::open) gives an evaluator that has both.
@@ -202,6 +205,10 @@ impl Evaluator for Gpu {
         POSITIONS
     }
 
+    fn in_flight(&self) -> usize {
+        SLOTS
+    }
+
     fn evaluate(&self, inputs: &[f32], outputs: &mut [f32]) -> Result<(), EvaluateError> {
         batch_of(&self.shape, inputs, outputs);
         let batches = inputs.chunks(POSITIONS * self.shape.input_len());
@@ -267,7 +274,7 @@ impl Maker<'_> {
 
     /// The weights on the device, uploaded if they are not there.
     fn weights(&self, weights: &Weights) -> Result<wgpu::Buffer, GpuError> {
-        let key = (weights.as_ptr().addr(), self.storage);
+        let key = (self.device.id, weights.as_ptr().addr(), self.storage);
         let uploaded = self.store.0.lock();
         let mut uploaded = uploaded.unwrap_or_else(PoisonError::into_inner);
         if let Some((_, buffer)) = uploaded.get(&key) {

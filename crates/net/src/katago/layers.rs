@@ -22,6 +22,11 @@ const USED_CHANNELS: usize = 2;
 impl KataNetwork {
     /// The network for boards of `height` rows and `width` columns; [`Network::at_size`] gives it for others.
     pub fn network(&self, height: usize, width: usize) -> Network {
+        self.clone().into_network(height, width)
+    }
+
+    /// The same for a file that is not needed any more: its numbers are freed as they are brought into our order.
+    pub fn into_network(self, height: usize, width: usize) -> Network {
         let metadata = if self.header.meta_encoder {
             INPUT_METADATA
         } else {
@@ -37,7 +42,7 @@ impl KataNetwork {
                 width,
             },
             globals: INPUT_GLOBALS + metadata,
-            trunk: trunk(&self.trunk),
+            trunk: trunk(self.trunk),
             heads,
             perspective: Perspective::SideToMove,
         }
@@ -59,7 +64,7 @@ impl KataNetwork {
     }
 }
 
-fn trunk(trunk: &Trunk) -> Vec<Layer> {
+fn trunk(trunk: Trunk) -> Vec<Layer> {
     let mut first = Layer::AddVector {
         planes: vec![conv(&trunk.initial_conv)],
         vector: vec![
@@ -77,7 +82,7 @@ fn trunk(trunk: &Trunk) -> Vec<Layer> {
         };
     }
     let mut layers = vec![first];
-    layers.par_extend(trunk.blocks.par_iter().map(block));
+    layers.par_extend(trunk.blocks.into_par_iter().map(|read| block(&read)));
     layers.push(match &trunk.tip {
         Tip::Norm(norm) => scale(norm, &trunk.tip_act),
         Tip::Rms(rms) => Layer::RmsNorm(RmsNorm {

@@ -32,8 +32,11 @@ pub(super) const BINARY: &[u8; 5] = b"@BIN@";
 const MOST_SPACE: usize = 100;
 /// The longest token.
 const LONGEST_TOKEN: usize = 1024;
-/// Floats that are read at a time, so that a size that lies reserves little.
+/// Floats that are read at a time.
 const FLOATS_AT_ONCE: usize = 1 << 16;
+/// Floats that room is made for before they are seen, so that a size that lies reserves little. Most layers have fewer, and
+/// memory that never grows goes back to the system whole.
+const FLOATS_RESERVED: usize = 1 << 20;
 /// The longest piece of a bad file that an error repeats.
 const QUOTE: usize = 24;
 
@@ -201,7 +204,7 @@ impl<R: BufRead> Tape for Reader<R> {
     }
 
     fn floats(&mut self, what: &str, len: usize, numbers: &mut Weights) -> Passed {
-        let mut read = Vec::with_capacity(len.min(FLOATS_AT_ONCE));
+        let mut read = Vec::with_capacity(len.min(FLOATS_RESERVED));
         self.skip_space(MOST_SPACE)?;
         if self.peek()? == Some(BINARY[0]) {
             self.read_binary(what, len, &mut read)?;

@@ -53,9 +53,9 @@ struct Join {
 
 impl Program {
     /// `donor` is the same network for another board, in the same precision: weights are shared with it where they are
-    /// the same.
+    /// the same. The network is let go of before its weights are packed.
     pub(super) fn compile(
-        network: &Network,
+        network: Network,
         precision: Arithmetic,
         donor: Option<&Self>,
     ) -> Result<Self, OpenError> {
@@ -104,6 +104,7 @@ impl Program {
                 .iter()
                 .any(|draft| matches!(draft, Draft::Conv3 { .. }))
         });
+        let Network { input, globals, .. } = network;
         let donor = donor.filter(|donor| donor.steps.len() == compiler.drafts.len());
         let mut steps: Vec<Step> = compiler
             .drafts
@@ -121,8 +122,8 @@ impl Program {
             }
         }
         Ok(Self {
-            input: network.input,
-            globals: network.globals,
+            input,
+            globals,
             output_len: compiler.column,
             tiling,
             steps,
@@ -138,10 +139,10 @@ impl Program {
     }
 }
 
-struct Compiler<'a> {
+struct Compiler {
     board: PlaneShape,
     tiling: Option<Arc<Tiling>>,
-    drafts: Vec<Draft<'a>>,
+    drafts: Vec<Draft>,
     planes: Slots,
     vectors: Slots,
     /// Where the next head's results go in a row.
@@ -149,8 +150,8 @@ struct Compiler<'a> {
     has_globals: bool,
 }
 
-impl<'a> Compiler<'a> {
-    fn layers(&mut self, layers: &'a [Layer], input: Value) -> Result<Value, OpenError> {
+impl Compiler {
+    fn layers(&mut self, layers: &[Layer], input: Value) -> Result<Value, OpenError> {
         let mut value = input;
         let mut index = 0;
         while let Some(layer) = layers.get(index) {

@@ -14,15 +14,16 @@ use crate::kernels::winograd::Conv3;
 use crate::kernels::{BLOCK, blocks};
 use crate::network::{Conv, Dense, Output, Scale};
 
-/// A step whose weights are not packed yet, so that all can be packed in parallel.
-pub(super) enum Draft<'a> {
+/// A step whose weights are not packed yet, so that all can be packed in parallel. It holds its layer, which shares its
+/// numbers with the network: once that is gone, they are freed as soon as they are packed.
+pub(super) enum Draft {
     LoadPlanes {
         to: usize,
     },
     Conv3 {
-        conv: &'a Conv,
+        conv: Conv,
         /// Follows it and becomes part of it.
-        scale: Option<&'a Scale>,
+        scale: Option<Scale>,
         /// How many of its outputs are computed.
         outputs: usize,
         from: usize,
@@ -31,9 +32,9 @@ pub(super) enum Draft<'a> {
         act: Act,
     },
     Conv1 {
-        conv: &'a Conv,
+        conv: Conv,
         /// Follows it and becomes part of it.
-        scale: Option<&'a Scale>,
+        scale: Option<Scale>,
         from: usize,
         to: usize,
         skip: Option<usize>,
@@ -48,21 +49,21 @@ pub(super) enum Draft<'a> {
     /// Ready as it is.
     Ready(Step),
     ConvWide {
-        conv: &'a Conv,
+        conv: Conv,
         /// Follows it and becomes part of it.
-        scale: Option<&'a Scale>,
+        scale: Option<Scale>,
         from: usize,
         to: usize,
         skip: Option<usize>,
         act: Act,
     },
     DenseOnInput {
-        dense: &'a Dense,
+        dense: Dense,
         to: usize,
         act: Act,
     },
     Dense {
-        dense: &'a Dense,
+        dense: Dense,
         order: InputOrder,
         from: usize,
         to: usize,
@@ -90,7 +91,7 @@ pub(super) struct Matrix {
     pub(super) bias: Buffer,
 }
 
-impl Draft<'_> {
+impl Draft {
     /// `donor` is the same step of a plan for another board, whose weights are shared where they are the same.
     pub(super) fn pack(self, tiling: Option<&Arc<Tiling>>, donor: Option<&Step>) -> Step {
         match self {
@@ -111,7 +112,7 @@ impl Draft<'_> {
                 };
                 Step::Conv3 {
                     conv: shared.unwrap_or_else(|| {
-                        Conv3::new(tiling.clone(), &folded(conv, scale), outputs)
+                        Conv3::new(tiling.clone(), &folded(&conv, scale.as_ref()), outputs)
                     }),
                     from,
                     to,
@@ -132,7 +133,7 @@ impl Draft<'_> {
             } => Step::Conv1 {
                 matrix: match donor {
                     Some(Step::Conv1 { matrix, .. }) => matrix.clone(),
-                    _ => Arc::new(Matrix::of_conv(&folded(conv, scale))),
+                    _ => Arc::new(Matrix::of_conv(&folded(&conv, scale.as_ref()))),
                 },
                 from,
                 to,
@@ -163,7 +164,7 @@ impl Draft<'_> {
                 in_blocks: blocks(conv.inputs()),
                 matrix: match donor {
                     Some(Step::ConvWide { matrix, .. }) => matrix.clone(),
-                    _ => Arc::new(Matrix::of_wide(&folded(conv, scale))),
+                    _ => Arc::new(Matrix::of_wide(&folded(&conv, scale.as_ref()))),
                 },
                 from,
                 to,
@@ -171,7 +172,7 @@ impl Draft<'_> {
                 act,
             },
             Self::DenseOnInput { dense, to, act } => Step::DenseOnInput {
-                layer: SparseDense::new(dense),
+                layer: SparseDense::new(&dense),
                 bias: padded(&dense.bias),
                 to,
                 act,
@@ -186,7 +187,7 @@ impl Draft<'_> {
             } => Step::Dense {
                 matrix: match (donor, order) {
                     (Some(Step::Dense { matrix, .. }), InputOrder::AsWritten) => matrix.clone(),
-                    _ => Arc::new(Matrix::of_dense(dense, order)),
+                    _ => Arc::new(Matrix::of_dense(&dense, order)),
                 },
                 from,
                 to,

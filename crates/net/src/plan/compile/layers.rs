@@ -12,10 +12,10 @@ use crate::plan::memory::Value;
 use crate::plan::pack::{Affine, Draft, InputOrder};
 use crate::plan::step::{FlatOrder, Step};
 
-impl<'a> Compiler<'a> {
+impl Compiler {
     pub(super) fn layer(
         &mut self,
-        layer: &'a Layer,
+        layer: &Layer,
         input: Value,
         join: Option<Join>,
     ) -> Result<Value, OpenError> {
@@ -157,8 +157,8 @@ impl<'a> Compiler<'a> {
     /// they do not exist.
     pub(super) fn conv(
         &mut self,
-        conv: &'a Conv,
-        scale: Option<&'a Scale>,
+        conv: &Conv,
+        scale: Option<&Scale>,
         input: Value,
         join: Option<Join>,
         outputs: usize,
@@ -179,8 +179,8 @@ impl<'a> Compiler<'a> {
                 });
             }
             3 => self.drafts.push(Draft::Conv3 {
-                conv,
-                scale,
+                conv: conv.clone(),
+                scale: scale.cloned(),
                 outputs,
                 from,
                 to,
@@ -188,16 +188,16 @@ impl<'a> Compiler<'a> {
                 act,
             }),
             1 => self.drafts.push(Draft::Conv1 {
-                conv,
-                scale,
+                conv: conv.clone(),
+                scale: scale.cloned(),
                 from,
                 to,
                 skip,
                 act,
             }),
             _ => self.drafts.push(Draft::ConvWide {
-                conv,
-                scale,
+                conv: conv.clone(),
+                scale: scale.cloned(),
                 from,
                 to,
                 skip,
@@ -254,7 +254,7 @@ impl<'a> Compiler<'a> {
         Value::of_planes(to, planes)
     }
 
-    fn attention(&mut self, attention: &'a Attention, input: Value) -> Result<Value, OpenError> {
+    fn attention(&mut self, attention: &Attention, input: Value) -> Result<Value, OpenError> {
         let input = self.loaded(input);
         let was_pinned = self.pin(input);
         let mut places = [0; 3];
@@ -287,12 +287,16 @@ impl<'a> Compiler<'a> {
         Ok(Value::of_planes(to, attention.outputs()))
     }
 
-    fn dense(&mut self, dense: &'a Dense, input: Value, join: Option<Join>) -> Value {
+    fn dense(&mut self, dense: &Dense, input: Value, join: Option<Join>) -> Value {
         let (skip, act) = self.joined(dense.activation, join);
         let output_blocks = blocks(dense.outputs);
         if matches!(input, Value::Input) && skip.is_none() && !self.has_globals {
             let to = self.vectors.take(output_blocks);
-            self.drafts.push(Draft::DenseOnInput { dense, to, act });
+            self.drafts.push(Draft::DenseOnInput {
+                dense: dense.clone(),
+                to,
+                act,
+            });
             return Value::Vector { at: to };
         }
         let order = match input {
@@ -308,7 +312,7 @@ impl<'a> Compiler<'a> {
             },
         };
         self.drafts.push(Draft::Dense {
-            dense,
+            dense: dense.clone(),
             order,
             from,
             to,

@@ -7,7 +7,8 @@ use net::NetworkFile;
 
 /// Write a network as an ONNX model for other frameworks.
 ///
-/// The input is `planes` of [batch, planes, height, width]; each output has its own name.
+/// The inputs are `planes` of [batch, planes, height, width] and, if the network has them, `globals` of
+/// [batch, globals]; each output has its own name.
 ///
 /// Example: tengen net export-onnx best.txt.gz --out best.onnx
 #[derive(clap::Args)]
@@ -22,6 +23,6 @@ pub struct Args {
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let network = NetworkFile::load(&args.network)?.content.to_network();
-    super::write(&args.out, &learn::onnx::export(&network)?)?;
+    super::write(&args.out, &net::onnx::export(&network)?)?;
     Ok(ExitCode::SUCCESS)
 }

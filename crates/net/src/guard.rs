@@ -1,12 +1,9 @@
-//! An evaluator that was compared with the processor before it is used, and that goes on with the processor when the
-//! device fails.
+//! A device or library that was compared with our own code on the processor before it is used, and that the processor
+//! stands in for when it fails.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::device::{Device, GpuError};
-use super::run::{Gpu, WeightStore};
-use super::step::Storage;
-use crate::backend::{GpuOptions, GpuPrecision, OpenError};
+use crate::backend::OpenError;
 use crate::bench::random_planes;
 use crate::evaluator::{EvaluateError, Evaluator};
 use crate::network::Network;
@@ -17,86 +14,60 @@ use crate::shape::IoShape;
 const CHECKED_POSITIONS: usize = 3;
 /// The share of numbers in them that are not zero, about as in a position.
 const DENSITY: f64 = 0.15;
-/// How far an output may be off, or its share of an output larger than one.
-const TOLERANCE_F32: f32 = 1e-3;
-const TOLERANCE_F16: f32 = 1e-2;
+/// How far an output may be off, or its share of an output larger than one: where numbers have 32 bits, and where they
+/// may have fewer.
+pub(crate) const TOLERANCE_F32: f32 = 1e-3;
+pub(crate) const TOLERANCE_F16: f32 = 1e-2;
 
-/// Opens a network on a graphics processor. With [`GpuPrecision::Auto`] numbers are stored in f16 where the device can
-/// and the check passes, else in f32.
-pub(crate) fn open(
-    network: &Network,
-    options: GpuOptions,
-    store: &WeightStore,
-) -> Result<Arc<dyn Evaluator>, OpenError> {
-    let device = Device::open(options.adapter)?;
-    let has_f16 = device.about.has_f16;
-    let check = Check::new(network)?;
-    let open_with = |storage| {
-        let gpu = Gpu::on(device.clone(), network, storage, store)?;
-        check.compare(&gpu, storage)?;
-        Ok(gpu)
-    };
-    let gpu = match options.precision {
-        GpuPrecision::F32 => open_with(Storage::F32),
-        GpuPrecision::F16 => open_with(Storage::F16),
-        GpuPrecision::Auto if has_f16 => {
-            open_with(Storage::F16).or_else(|_: OpenError| open_with(Storage::F32))
-        }
-        GpuPrecision::Auto => open_with(Storage::F32),
-    }?;
-    Ok(Arc::new(Guarded::new(Box::new(gpu), network)))
+/// The evaluator, with the processor to go on when it fails.
+pub(crate) fn guard(first: impl Evaluator + 'static, network: &Network) -> Arc<dyn Evaluator> {
+    Arc::new(Guarded::new(Box::new(first), network))
 }
 
 /// Fixed positions and what the processor makes of them.
-struct Check {
+pub(crate) struct Check {
     inputs: Vec<f32>,
     expected: Vec<f32>,
 }
 
 impl Check {
-    fn new(network: &Network) -> Result<Self, OpenError> {
+    pub fn new(network: &Network) -> Result<Self, OpenError> {
         let plan = Plan::new(network)?;
         let shape = plan.shape();
         let inputs = random_planes(CHECKED_POSITIONS * shape.input_len(), DENSITY, 1);
         let mut expected = vec![0.0; CHECKED_POSITIONS * shape.output_len()];
-        plan.evaluate(&inputs, &mut expected)
-            .map_err(|error| GpuError::Device {
-                adapter: "the processor".into(),
-                reason: error.to_string(),
-            })?;
+        let failed = |error: EvaluateError| OpenError::Failed(error.to_string());
+        plan.evaluate(&inputs, &mut expected).map_err(failed)?;
         Ok(Self { inputs, expected })
     }
 
-    fn compare(&self, gpu: &Gpu, storage: Storage) -> Result<(), GpuError> {
-        let tolerance = match storage {
-            Storage::F32 => TOLERANCE_F32,
-            Storage::F16 => TOLERANCE_F16,
-        };
-        let mut found = vec![f32::NAN; self.expected.len()];
-        gpu.evaluate(&self.inputs, &mut found)
-            .map_err(|error| GpuError::Device {
-                adapter: gpu.adapter(),
-                reason: error.to_string(),
-            })?;
-        let shape = gpu.shape();
-        let wrong = found
-            .iter()
-            .zip(&self.expected)
-            .position(|(found, expected)| {
-                let apart = (found - expected).abs();
-                // Not a number is wrong as well.
-                apart.is_nan() || apart > tolerance * expected.abs().max(1.0)
-            });
+    /// Compares what `found` says with what the processor does; `name` is what an error calls it.
+    pub fn compare(
+        &self,
+        found: &dyn Evaluator,
+        name: &str,
+        tolerance: f32,
+    ) -> Result<(), OpenError> {
+        let shape = found.shape();
+        let mut rows = vec![f32::NAN; self.expected.len()];
+        found
+            .evaluate(&self.inputs, &mut rows)
+            .map_err(|error| OpenError::Failed(error.to_string()))?;
+        let wrong = rows.iter().zip(&self.expected).position(|(row, expected)| {
+            let apart = (row - expected).abs();
+            // Not a number is wrong as well.
+            apart.is_nan() || apart > tolerance * expected.abs().max(1.0)
+        });
         wrong.map_or(Ok(()), |at| {
             let place = at % shape.output_len();
             let output = shape
                 .outputs
                 .iter()
                 .find(|output| output.range.contains(&place));
-            Err(GpuError::Wrong {
-                adapter: gpu.adapter(),
+            Err(OpenError::Wrong {
+                runner: name.to_owned(),
                 output: output.map_or_else(String::new, |output| output.name.clone()),
-                found: found[at].to_string(),
+                found: rows[at].to_string(),
                 expected: self.expected[at].to_string(),
             })
         })
@@ -107,6 +78,7 @@ impl Check {
 struct Guarded {
     shape: IoShape,
     batch: usize,
+    in_flight: usize,
     /// Taken away, with its memory, once it has failed.
     first: Mutex<Option<Arc<dyn Evaluator>>>,
     network: Network,
@@ -118,6 +90,7 @@ impl Guarded {
         Self {
             shape: first.shape().clone(),
             batch: first.preferred_batch(),
+            in_flight: first.in_flight(),
             first: Mutex::new(Some(first.into())),
             network: network.clone(),
             second: OnceLock::new(),
@@ -139,6 +112,10 @@ impl Evaluator for Guarded {
 
     fn preferred_batch(&self) -> usize {
         self.batch
+    }
+
+    fn in_flight(&self) -> usize {
+        self.in_flight
     }
 
     fn evaluate(&self, inputs: &[f32], outputs: &mut [f32]) -> Result<(), EvaluateError> {
@@ -191,6 +168,49 @@ mod tests {
             }
             *left -= 1;
             self.plan.evaluate(inputs, outputs)
+        }
+    }
+
+    /// Its value is off by so much.
+    struct Off {
+        plan: Plan,
+        by: f32,
+    }
+
+    impl Evaluator for Off {
+        fn shape(&self) -> &IoShape {
+            self.plan.shape()
+        }
+
+        fn preferred_batch(&self) -> usize {
+            1
+        }
+
+        fn evaluate(&self, inputs: &[f32], outputs: &mut [f32]) -> Result<(), EvaluateError> {
+            self.plan.evaluate(inputs, outputs)?;
+            let value = self.shape().output("value").unwrap();
+            let len = self.shape().output_len();
+            outputs[len..][value][1] += self.by;
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_computes_wrongly_is_refused_with_the_output_it_has_wrong() {
+        let network = network();
+        let check = Check::new(&network).unwrap();
+        let compare = |by| {
+            let plan = Plan::new(&network).unwrap();
+            check.compare(&Off { plan, by }, "a card", TOLERANCE_F32)
+        };
+        assert_eq!(compare(0.0), Ok(()));
+        assert_eq!(compare(1e-4), Ok(()));
+        for by in [0.5, -0.5, f32::NAN, f32::INFINITY] {
+            let refused = compare(by).unwrap_err().to_string();
+            assert!(
+                refused.starts_with("a card computes wrongly: output value is "),
+                "{refused}"
+            );
         }
     }
 
