@@ -79,11 +79,14 @@ impl GoAnalyst {
                 self.network.name()
             )
         })?;
-        // While one batch runs on every core, the leaves of all searches gather for the next.
-        let gather: Arc<dyn net::Evaluator> = Arc::new(Gather::while_busy(
-            network.evaluator.clone(),
-            self.limits.threads,
-        ));
+        // While a batch runs on every core, or as many as a device takes at once, the leaves of all searches gather for
+        // the next.
+        let at_once = match network.is_on_device() {
+            true => network.evaluator.in_flight(),
+            false => self.limits.threads,
+        };
+        let gather: Arc<dyn net::Evaluator> =
+            Arc::new(Gather::while_busy(network.evaluator.clone(), at_once));
         let judge = Judge::with_encoder(gather, network.encoder.clone(), self.limits.cache_bytes);
         let table = Table {
             network,
@@ -98,7 +101,16 @@ impl GoAnalyst {
         let share = self.limits.threads / running.max(1);
         let has_limit = query.max_playouts.is_some() || query.max_time.is_some();
         let visits = query.max_visits.or(self.options.visits);
+        let batch = match self.network.is_on_device() {
+            // All searches together fill a batch.
+            true => {
+                let wanted = self.network.evaluator.preferred_batch();
+                wanted.div_ceil(running.max(1)).max(self.options.batch)
+            }
+            false => self.options.batch,
+        };
         let mut options = Options {
+            batch,
             visits: visits.or((!has_limit).then_some(DEFAULT_VISITS)),
             playouts: query.max_playouts.or(self.options.playouts),
             threads: share.clamp(1, self.limits.threads_per_position.max(1)),

@@ -9,7 +9,7 @@ use std::{
 use go::BoardSize;
 use net::{
     Backend, Evaluator, Gather, Layer, LoadError, Network, NetworkContent, NetworkFile, OpenError,
-    katago::KataNetwork, leela::LeelaNetwork,
+    ShapeError, katago::KataNetwork, leela::LeelaNetwork,
 };
 use search::EvaluateError;
 use thiserror::Error;
@@ -19,6 +19,7 @@ use crate::{
     dynamic_komi::Refusal,
     encoder::{Encoder, LeelaEncoder, NotForGo, TengenFeatures},
     judge::Judge,
+    options::Options,
     shipped,
 };
 
@@ -44,7 +45,10 @@ pub enum NetworkError {
     Load(#[from] LoadError),
     /// The layers do not fit together.
     #[error("the network does not hold together: {0}")]
-    Shape(#[from] OpenError),
+    Shape(ShapeError),
+    /// What was to run the network is missing or wrong.
+    #[error("the network cannot be run: {0}")]
+    Open(OpenError),
     /// The network plays another game.
     #[error(transparent)]
     NotForGo(#[from] NotForGo),
@@ -54,6 +58,15 @@ pub enum NetworkError {
     /// The network cannot be told another komi, and was asked for it.
     #[error(transparent)]
     Komi(#[from] Refusal),
+}
+
+impl From<OpenError> for NetworkError {
+    fn from(error: OpenError) -> NetworkError {
+        match error {
+            OpenError::Shape(error) => NetworkError::Shape(error),
+            error => NetworkError::Open(error),
+        }
+    }
 }
 
 /// Where a network came from.
@@ -89,15 +102,20 @@ pub struct LoadedNetwork {
 
 impl LoadedNetwork {
     /// Loads a network: the file that is named, or the one that is found where Leela Zero looks, or the one inside the
-    /// program.
+    /// program. It runs on the [chosen](Backend::chosen) backend, as every file that is loaded.
     pub fn find(named: Option<&Path>) -> Result<LoadedNetwork, NetworkError> {
         match LoadedNetwork::find_file(named) {
-            Err(NetworkError::NotFound { .. }) => Ok(shipped::first()),
+            Err(NetworkError::NotFound { .. }) => LoadedNetwork::shipped(),
             found => found,
         }
     }
 
-    /// The network inside the program, laid out for a board, whatever files there are.
+    /// The network inside the program on the chosen backend, for 19x19 at first.
+    pub fn shipped() -> Result<LoadedNetwork, NetworkError> {
+        shipped::load_on(Backend::chosen())
+    }
+
+    /// The network inside the program on the processor, laid out for a board, whatever files there are.
     pub fn inside(size: BoardSize) -> LoadedNetwork {
         shipped::for_size(size)
     }
@@ -131,14 +149,39 @@ impl LoadedNetwork {
         })
     }
 
+    /// The network for the threads of a search, and the positions that each gathers if it is free to choose. A device that
+    /// is given the next batch while it works has a whole batch of each thread. A processor has one of all threads together,
+    /// whose positions are then joined.
+    #[must_use]
+    pub fn for_threads(self, threads: usize) -> (LoadedNetwork, usize) {
+        let wanted = self.evaluator.preferred_batch().max(1);
+        let threads = threads.max(1);
+        let each = if self.is_on_device() {
+            wanted
+        } else {
+            wanted.div_ceil(threads)
+        };
+        let each = each.min(Options::MOST_IN_BATCH);
+        if wanted == 1 || threads == 1 {
+            return (self, each);
+        }
+        (self.joined(), each)
+    }
+
+    /// Whether something other than the cores of the processor runs it, so that small batches are wasted.
+    pub fn is_on_device(&self) -> bool {
+        self.evaluator.in_flight() > 1
+    }
+
     /// The network for several threads of a search, whose positions are evaluated together. It stays so on other boards.
     #[must_use]
     pub fn joined(self) -> LoadedNetwork {
         if self.is_joined {
             return self;
         }
+        let at_once = self.evaluator.in_flight();
         LoadedNetwork {
-            evaluator: Arc::new(Gather::while_busy(self.evaluator, 1)),
+            evaluator: Arc::new(Gather::while_busy(self.evaluator, at_once)),
             is_joined: true,
             ..self
         }
@@ -146,37 +189,42 @@ impl LoadedNetwork {
 
     /// Loads a file: Leela Zero's, KataGo's or our own compact one.
     pub fn load(file: &Path) -> Result<LoadedNetwork, NetworkError> {
-        LoadedNetwork::load_on(file, Backend::Cpu)
+        LoadedNetwork::load_on(file, Backend::chosen())
     }
 
     /// Loads a file to be run by this backend.
     pub fn load_on(file: &Path, backend: Backend) -> Result<LoadedNetwork, NetworkError> {
         match NetworkFile::load(file)?.content {
-            NetworkContent::KataGo(kata) => LoadedNetwork::open_katago(&kata, file, backend),
-            other => LoadedNetwork::open_network(&other.to_network(), file, backend),
+            NetworkContent::KataGo(kata) => {
+                let (blocks, filters) = (kata.blocks(), kata.channels());
+                let sizes = AnySize::katago(*kata, Some(file), backend);
+                LoadedNetwork::of_any_size(sizes, file, blocks, filters)
+            }
+            other => LoadedNetwork::open_network(&other.into_network(), file, backend),
         }
     }
 
     /// Makes a KataGo network ready for a board of 19x19; [`LoadedNetwork::for_size`] has it for others. `file` is its
     /// name.
     pub fn from_katago(kata: &KataNetwork, file: &Path) -> Result<LoadedNetwork, NetworkError> {
-        LoadedNetwork::open_katago(kata, file, Backend::Cpu)
+        let sizes = AnySize::katago(kata.clone(), None, Backend::Cpu);
+        LoadedNetwork::of_any_size(sizes, file, kata.blocks(), kata.channels())
     }
 
-    fn open_katago(
-        kata: &KataNetwork,
+    fn of_any_size(
+        sizes: AnySize,
         file: &Path,
-        backend: Backend,
+        blocks: usize,
+        filters: usize,
     ) -> Result<LoadedNetwork, NetworkError> {
-        let sizes = AnySize::katago(kata, backend);
         let (evaluator, encoder) = sizes.at(BoardSize::NINETEEN)?;
         Ok(LoadedNetwork {
             evaluator,
             encoder,
             file: file.to_owned(),
             origin: Origin::File,
-            blocks: kata.blocks(),
-            filters: kata.channels(),
+            blocks,
+            filters,
             bytes: sizes.parameters() * size_of::<f32>(),
             sizes: Some(Arc::new(sizes)),
             is_joined: false,
@@ -194,7 +242,7 @@ impl LoadedNetwork {
         LoadedNetwork::open_network(network, file, Backend::Cpu)
     }
 
-    fn open_network(
+    pub(crate) fn open_network(
         network: &Network,
         file: &Path,
         backend: Backend,

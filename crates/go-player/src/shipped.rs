@@ -1,34 +1,39 @@
 //! The network inside the program, for whoever names none. It plays on every board.
 
-use std::{path::Path, sync::OnceLock};
+use std::{
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
 
 use go::BoardSize;
-use net::compact;
+use net::{Backend, compact};
 
-use crate::network::{LoadedNetwork, Origin};
+use crate::network::{LoadedNetwork, NetworkError, Origin};
 
 /// The network, see its card in `nets`.
 const BYTES: &[u8] = include_bytes!("../../../nets/go.net");
 const NAME: &str = "go (built in)";
 
-/// The network for the board that a player starts with.
-pub(crate) fn first() -> LoadedNetwork {
-    for_size(BoardSize::NINETEEN)
-}
-
-/// The network on any board. It is read once; all boards share its weights.
+/// The network on any board, run by the processor.
 pub(crate) fn for_size(size: BoardSize) -> LoadedNetwork {
-    static READ: OnceLock<LoadedNetwork> = OnceLock::new();
-    let network = READ.get_or_init(|| {
-        let network = compact::read(BYTES).expect("a test reads the shipped network");
-        let mut loaded = LoadedNetwork::from_network(&network, Path::new(NAME))
-            .expect("a test loads the shipped network");
-        loaded.origin = Origin::Shipped;
-        loaded
-    });
-    network
+    load_on(Backend::Cpu)
+        .expect("a test loads the shipped network")
         .for_size(size)
         .expect("a test lays the shipped network out for every board")
+}
+
+/// The network for 19x19. It is read once for each backend; all boards share its weights.
+pub(crate) fn load_on(backend: Backend) -> Result<LoadedNetwork, NetworkError> {
+    static READ: Mutex<Vec<(Backend, LoadedNetwork)>> = Mutex::new(Vec::new());
+    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, loaded)) = read.iter().find(|(runs, _)| *runs == backend) {
+        return Ok(loaded.clone());
+    }
+    let network = compact::read(BYTES).expect("a test reads the shipped network");
+    let mut loaded = LoadedNetwork::open_network(&network, Path::new(NAME), backend)?;
+    loaded.origin = Origin::Shipped;
+    read.push((backend, loaded.clone()));
+    Ok(loaded)
 }
 
 #[cfg(test)]

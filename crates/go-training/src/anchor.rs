@@ -37,8 +37,13 @@ pub struct NetworkPlayer {
 }
 
 impl NetworkPlayer {
-    /// Batches of `rows` positions, and so much memory for evaluations that recur.
+    /// Batches of `rows` positions, or of as many as a device likes at least, and so much memory for evaluations that
+    /// recur.
     pub(crate) fn new(network: LoadedNetwork, rows: usize, cache_bytes: usize) -> NetworkPlayer {
+        let rows = match network.is_on_device() {
+            true => rows.max(network.evaluator.preferred_batch()),
+            false => rows,
+        };
         let gather = Arc::new(Gather::new(network.evaluator, rows));
         let judge = Judge::with_encoder(gather.clone(), network.encoder, cache_bytes);
         NetworkPlayer { gather, judge }

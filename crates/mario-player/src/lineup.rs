@@ -194,7 +194,7 @@ pub fn load_evaluator(path: &Path) -> Result<Arc<dyn Evaluator>, LineupError> {
 }
 
 fn evaluator(network: &Network) -> Result<Arc<dyn Evaluator>, NetworkError> {
-    let opened = Backend::Cpu.open(network);
+    let opened = Backend::chosen().open(network);
     opened.map_err(|error| NetworkError::Shape(error.to_string()))
 }
 

@@ -150,7 +150,8 @@ impl Networks {
         }
         let loaded = match &known.file {
             Some(file) => read_network(file)?,
-            None => LoadedNetwork::inside(size),
+            None => LoadedNetwork::shipped()
+                .map_err(|error| Failure::new("network", error.to_string()))?,
         };
         self.loaded.insert(key, loaded.clone());
         for_board(&loaded, size, &known.name)
@@ -254,7 +255,12 @@ impl Engine {
                     self.players.remove(0);
                 }
                 let network = lock(networks).load(&table.net, game.size())?;
-                let player = Player::new(network, self.options(table))
+                let options = self.options(table);
+                let (network, batch) = match network.is_on_device() {
+                    true => network.for_threads(options.threads),
+                    false => (network, options.batch),
+                };
+                let player = Player::new(network, Options { batch, ..options })
                     .map_err(|error| Failure::new("network", error.to_string()))?;
                 self.players.push((chair, player));
             }

@@ -238,7 +238,7 @@ fn a_graphics_card_is_asked_for_in_vain_without_the_feature() {
         let output = tengen(&arguments).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("`--features gpu`"), "{said}");
+        assert!(said.contains("`--features train-gpu`"), "{said}");
         assert_eq!(said.trim().lines().count(), 1, "{said}");
     }
     assert!(!out.exists());

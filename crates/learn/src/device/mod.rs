@@ -44,7 +44,7 @@ pub enum Device {
 pub enum DeviceError {
     /// The program was built without it.
     #[error(
-        "this program was built to train on the processor only: build it with `--features gpu`, or train on the device cpu"
+        "this program was built to train on the processor only: build it with `--features train-gpu`, or train on the device cpu"
     )]
     NotBuilt,
     /// The network has no plan that an engine could follow.

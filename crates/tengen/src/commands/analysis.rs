@@ -11,7 +11,7 @@ use analysis::{GoAnalyst, Limits, Perspective, Settings};
 use anyhow::Context;
 use go_player::{LoadedNetwork, Options};
 
-use super::terminal;
+use super::{backend::BackendArgs, terminal};
 
 /// Bytes of opinions that are kept for each board size.
 const CACHE_BYTES: usize = 256 << 20;
@@ -31,6 +31,9 @@ pub struct Args {
     /// The network; without it, the one that `tengen gtp` would use
     #[arg(short, long, value_name = "FILE")]
     weights: Option<PathBuf>,
+
+    #[command(flatten)]
+    backend: BackendArgs,
 
     /// Positions searched at once; 0: one for each processor
     #[arg(short, long, default_value_t = 0, value_name = "N", value_parser = terminal::count_up_to(Options::MOST_THREADS))]
@@ -94,6 +97,7 @@ impl Default for Setup {
 
 /// Answers queries until the input ends.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    args.backend.choose();
     let usual = Setup::default();
     serve(Setup {
         weights: args.weights,

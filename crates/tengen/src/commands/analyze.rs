@@ -11,7 +11,7 @@ use go::sgf::Tree;
 use go_player::{LoadedNetwork, Options, Player, Review, ownership_svg, review_svg};
 use serde_json::json;
 
-use super::terminal;
+use super::{backend::BackendArgs, terminal};
 
 /// What a game is called that was in no file.
 const OWN_GAME: &str = "tengen.sgf";
@@ -31,6 +31,9 @@ pub struct Args {
     /// File with network weights
     #[arg(short, long, value_name = "FILE")]
     weights: Option<PathBuf>,
+
+    #[command(flatten)]
+    backend: BackendArgs,
 
     /// Visits a position
     #[arg(short, long, default_value_t = 200, value_name = "N")]
@@ -79,6 +82,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         .unwrap_or_else(|| game.with_extension("owners.svg"));
     check_places([&output, &picture, &owners], args.game.as_deref())?;
     let record = args.game.as_deref().map(read_first).transpose()?;
+    args.backend.choose();
     let network = LoadedNetwork::find(args.weights.as_deref())?;
     let processors = terminal::processors();
     let options = Options {
@@ -91,7 +95,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
         seed: args.seed,
         ..Options::default()
     };
-    let mut player = Player::new(network, options)?;
+    let (network, batch) = match network.is_on_device() {
+        true => network.for_threads(options.threads),
+        false => (network, options.batch),
+    };
+    let mut player = Player::new(network, Options { batch, ..options })?;
     let mut tree = match record {
         Some(tree) => tree,
         None => play_own(&mut player)?,

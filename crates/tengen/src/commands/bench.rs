@@ -6,7 +6,7 @@ use anyhow::Result;
 use go_player::{LoadedNetwork, Options, bench};
 use net::Isa;
 
-use super::terminal;
+use super::{backend::BackendArgs, terminal};
 
 /// Measure evaluations and playouts a second
 #[derive(clap::Args)]
@@ -15,6 +15,9 @@ pub struct Args {
     /// File with network weights
     #[arg(short, long, value_name = "FILE")]
     weights: Option<PathBuf>,
+
+    #[command(flatten)]
+    backend: BackendArgs,
 
     /// Threads of the second search; 0 takes one for each processor
     #[arg(short, long, default_value_t = 0, value_name = "N", value_parser = terminal::count_up_to(Options::MOST_THREADS))]
@@ -42,6 +45,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     if let Some(isa) = args.instructions {
         isa.choose()?;
     }
+    args.backend.choose();
     let network = LoadedNetwork::find(args.weights.as_deref())?;
     let processors = terminal::processors();
     let threads = if args.threads == 0 {

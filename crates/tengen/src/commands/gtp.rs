@@ -19,11 +19,13 @@ use go_player::{
     dynamic_komi::verdicts,
 };
 use gtp::{Engine, Input, Outputs, Personality, komi_report, report};
-use net::Perspective;
+use net::{Backend, Perspective};
 
 use katago::KataSetup;
 pub use katago::run_as_katago;
 use player_args::PlayerArgs;
+
+use super::backend::BackendArgs;
 
 /// The search of `--benchmark`.
 const BENCHMARK_VISITS: u64 = 3200;
@@ -88,30 +90,19 @@ struct EngineArgs {
     /// Random number generation seed.
     #[arg(short, long, value_name = "N")]
     seed: Option<u64>,
-    /// Use the processor; there is nothing else, so this changes nothing.
+    /// Use the processor, whatever --backend and --gpu say.
     #[arg(long)]
     cpu_only: bool,
-    /// Accepted for Leela Zero's sake; there is no OpenCL device to choose.
-    #[arg(long, value_name = "ID", hide = true)]
-    gpu: Vec<i32>,
+    #[command(flatten)]
+    backend: BackendArgs,
     /// Accepted for Leela Zero's sake; nothing needs tuning.
     #[arg(long, hide = true)]
     full_tuner: bool,
     /// Load the network and exit: nothing needs tuning.
     #[arg(long, hide = true)]
     tune_only: bool,
-    /// Accepted for Leela Zero's sake.
-    #[arg(long, value_name = "P", hide = true)]
-    precision: Option<Precision>,
     #[command(flatten)]
     player: PlayerArgs,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Precision {
-    Single,
-    Half,
-    Auto,
 }
 
 /// Runs `tengen gtp`.
@@ -233,15 +224,17 @@ fn serve(args: EngineArgs, personality: Personality, setup: &KataSetup) -> Resul
     let weights = args.weights.as_deref();
     let network = match personality {
         // That program has no network inside, and says so.
-        Personality::LeelaZero => LoadedNetwork::find_file(weights)?,
-        Personality::Tengen | Personality::KataGo => LoadedNetwork::find(weights)?,
+        Personality::LeelaZero => args.load_as_leelaz(&mut outputs)?,
+        Personality::Tengen | Personality::KataGo => {
+            args.backend().choose();
+            LoadedNetwork::find(weights)?
+        }
     };
     let options = match args.rank {
         Some(rank) => at_rank(rank, options, &network)?,
         None => options,
     };
-    let (network, batch) = joined(network, &options);
-    let options = Options { batch, ..options };
+    let (network, options) = joined(network, options);
     outputs.remark(&network_line(&network));
     let has_mode = options.komi.mode.is_some();
     if has_mode && network.encoder.as_leela().is_none() {
@@ -328,22 +321,13 @@ fn at_rank(rank: Rank, options: Options, network: &LoadedNetwork) -> Result<Opti
     })
 }
 
-/// The network as several threads ask for it, and the positions that a thread gathers. Where a network wants more
-/// positions at once than one, those of all threads are joined.
-fn joined(network: LoadedNetwork, options: &Options) -> (LoadedNetwork, usize) {
-    let asked = options.batch;
-    let wanted = match asked {
-        0 => network.evaluator.preferred_batch().max(1),
-        asked => asked,
-    };
-    if asked > 0 || wanted == 1 {
-        return (network, wanted);
+/// The network as the threads of the search ask for it, and the size of their batches if it was not given.
+fn joined(network: LoadedNetwork, options: Options) -> (LoadedNetwork, Options) {
+    if options.batch > 0 {
+        return (network, options);
     }
-    let each = wanted.div_ceil(options.threads).min(Options::MOST_IN_BATCH);
-    if options.threads == 1 {
-        return (network, each);
-    }
-    (network.joined(), each)
+    let (network, batch) = network.for_threads(options.threads);
+    (network, Options { batch, ..options })
 }
 
 /// The start-up line that names the network in use.
@@ -379,6 +363,29 @@ fn benchmark(mut player: Player, outputs: &mut Outputs) -> Result<()> {
 }
 
 impl EngineArgs {
+    fn backend(&self) -> Backend {
+        if self.cpu_only {
+            Backend::Cpu
+        } else {
+            self.backend.backend()
+        }
+    }
+
+    /// Loads the network as `leelaz`, whose users may name a graphics processor that cannot be used here; they are told
+    /// and play on.
+    fn load_as_leelaz(&self, outputs: &mut Outputs) -> Result<LoadedNetwork, NetworkError> {
+        let weights = self.weights.as_deref();
+        self.backend().choose();
+        match LoadedNetwork::find_file(weights) {
+            Err(NetworkError::Open(error)) if matches!(self.backend(), Backend::Gpu(_)) => {
+                outputs.remark(&format!("{error}; using the processor.\n"));
+                Backend::Cpu.choose();
+                LoadedNetwork::find_file(weights)
+            }
+            loaded => loaded,
+        }
+    }
+
     fn options(&self) -> Result<Options> {
         let mut options = Options {
             threads: thread::available_parallelism().map_or(1, usize::from),

@@ -87,7 +87,7 @@ pub fn sizes(text: &str) -> Result<Sizes, String> {
 fn load_teacher(file: &Path, is_exact: bool) -> Result<LoadedNetwork, NetworkError> {
     if !is_exact {
         match LoadedNetwork::load_on(file, Backend::CpuBf16) {
-            Err(NetworkError::Shape(OpenError::NoBf16)) => {}
+            Err(NetworkError::Open(OpenError::NoBf16)) => {}
             loaded => return loaded,
         }
     }

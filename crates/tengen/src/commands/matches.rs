@@ -14,6 +14,7 @@ use fleet::{Elo, MatchScore, MatchVerdict, Sprt};
 use go::{BoardSize, Game, KoRule, Komi, Move, sgf};
 use go_training::{Contest, Contestant, Entry, Outcome, Rules};
 
+use super::backend::BackendArgs;
 use crate::interrupt;
 
 /// Options that make a network a match player: no thinking on the opponent's time, one thread a game.
@@ -56,6 +57,8 @@ pub struct Args {
     /// Visits a move for players given as network files.
     #[arg(long, default_value_t = 200)]
     visits: u64,
+    #[command(flatten)]
+    backend: BackendArgs,
     /// Games at once.
     #[arg(long, default_value_t = 1)]
     jobs: usize,
@@ -157,8 +160,8 @@ fn contest(args: &Args) -> anyhow::Result<Contest> {
     let komi = Komi::new(args.komi)
         .with_context(|| format!("--komi {} is not a finite number", args.komi))?;
     Ok(Contest {
-        first: player(&args.first, args.visits)?,
-        second: player(&args.second, args.visits)?,
+        first: player(&args.first, args)?,
+        second: player(&args.second, args)?,
         scorer: scorer(args.scorer.as_deref()),
         rules: Rules {
             size,
@@ -183,7 +186,7 @@ fn contest(args: &Args) -> anyhow::Result<Contest> {
 
 /// A network file becomes this program playing with it. Its name tells the network by what is in the
 /// file, so that a match does not go on with another one of the same name.
-fn player(text: &str, visits: u64) -> anyhow::Result<Contestant> {
+fn player(text: &str, args: &Args) -> anyhow::Result<Contestant> {
     if is_program(text)? {
         return Ok(Contestant {
             name: text.to_owned(),
@@ -195,6 +198,7 @@ fn player(text: &str, visits: u64) -> anyhow::Result<Contestant> {
     let program = program
         .to_str()
         .context("the path of this program is not valid Unicode")?;
+    let visits = args.visits;
     let words = [
         program,
         "gtp",
@@ -204,6 +208,13 @@ fn player(text: &str, visits: u64) -> anyhow::Result<Contestant> {
         text,
     ]
     .map(quote);
+    let chosen: Vec<String> = args
+        .backend
+        .words()
+        .iter()
+        .map(|word| quote(word))
+        .collect();
+    let words: Vec<String> = words.into_iter().chain(chosen).collect();
     Ok(Contestant {
         name: format!(
             "{text} ({}, {visits} visits)",

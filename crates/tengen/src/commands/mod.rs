@@ -2,6 +2,7 @@
 
 mod analysis;
 mod analyze;
+mod backend;
 mod bench;
 mod completions;
 mod doctor;

@@ -21,7 +21,7 @@ use go_player::{
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{
-    commands::{files::write_whole, terminal::counted},
+    commands::{backend::BackendArgs, files::write_whole, terminal::counted},
     interrupt,
 };
 
@@ -37,6 +37,8 @@ pub struct Args {
     /// The network; without it, the one that `tengen gtp` would use.
     #[arg(short, long, value_name = "FILE")]
     weights: Option<PathBuf>,
+    #[command(flatten)]
+    backend: BackendArgs,
     /// Folder for the games.
     #[arg(long, value_name = "FOLDER")]
     dir: PathBuf,
@@ -68,6 +70,7 @@ pub struct Args {
 
 /// Plays the games.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    args.backend.choose();
     let network = LoadedNetwork::find(args.weights.as_deref())?;
     fs::create_dir_all(&args.dir)
         .with_context(|| format!("cannot create the folder {}", args.dir.display()))?;

@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use anyhow::Result;
 use studio::{Settings, Studio};
 
-use super::terminal;
+use super::{backend::BackendArgs, terminal};
 
 /// Play, analyse, review, solve, watch and train in the browser
 ///
@@ -37,6 +37,9 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     weights: Vec<PathBuf>,
 
+    #[command(flatten)]
+    backend: BackendArgs,
+
     /// Threads to search with [default: all processors but one]
     #[arg(short, long, value_name = "N")]
     threads: Option<usize>,
@@ -61,6 +64,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         show(&address, args.no_open);
         return Ok(ExitCode::SUCCESS);
     }
+    args.backend.choose();
     let usual = Settings::default();
     let settings = Settings {
         port: args.port,

@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode, sync::atomic::Ordering};
 use fleet::wire::Acceptance;
 use worker::{Options, Progress, work};
 
-use super::terminal::counted;
+use super::{backend::BackendArgs, terminal::counted};
 use crate::interrupt;
 
 /// Play for a run of `tengen zero --serve` on another machine
@@ -45,10 +45,14 @@ pub struct Args {
     /// End after so many games
     #[arg(long, value_name = "N")]
     games: Option<u64>,
+
+    #[command(flatten)]
+    backend: BackendArgs,
 }
 
 /// Runs the subcommand.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    args.backend.choose();
     let stop = interrupt::stop_flag()?;
     let options = Options {
         url: args.url,

@@ -13,10 +13,11 @@ use std::{
 };
 
 use clap::{
-    Arg, ArgAction, ArgMatches, FromArgMatches, Subcommand, error::ErrorKind, value_parser,
+    Arg, ArgAction, ArgMatches, Args, FromArgMatches, Subcommand, error::ErrorKind, value_parser,
 };
 use fleet::{Beginning, Event, Learner, Phase, Run, Status};
 
+use super::backend::BackendArgs;
 use crate::{
     games::{Serving, games},
     interrupt,
@@ -33,6 +34,7 @@ pub struct Command {
     beginning: Beginning,
     prints_settings: bool,
     serving: Option<Serving>,
+    backend: BackendArgs,
 }
 
 impl Subcommand for Command {
@@ -102,6 +104,7 @@ impl Subcommand for Command {
                         .action(ArgAction::SetTrue)
                         .help("Print the settings file of a new run, every setting explained, and end"),
                 );
+            command = BackendArgs::augment_args(command);
             for (setting, help) in game.options {
                 command = command.arg(
                     Arg::new(setting)
@@ -154,6 +157,7 @@ impl FromArgMatches for Command {
                 from: matches.get_one::<PathBuf>("from").cloned(),
                 values,
             },
+            backend: BackendArgs::from_arg_matches(matches)?,
             prints_settings: matches.get_flag("print-settings"),
             serving: matches
                 .get_one::<SocketAddr>("serve")
@@ -173,6 +177,7 @@ impl FromArgMatches for Command {
 
 /// Runs the subcommand.
 pub fn run(command: Command) -> anyhow::Result<ExitCode> {
+    command.backend.choose();
     let games = games();
     let Some(game) = games.iter().find(|game| game.name == command.game) else {
         anyhow::bail!("there is no game {}", command.game);

@@ -72,7 +72,7 @@ struct Common {
     /// Highest learning rate.
     #[arg(long)]
     rate: Option<f32>,
-    /// What to train on; a graphics card needs a program built with the feature gpu.
+    /// What to train on; a graphics card needs a program built with the feature train-gpu.
     #[arg(long, value_enum)]
     device: Option<DeviceName>,
     /// Threads.
