@@ -89,8 +89,12 @@ impl KataNetwork {
         }
     }
 
-    /// Whether unpacked bytes look like the start of a KataGo network: a name, a version and the number of planes.
+    /// Whether unpacked bytes look like the start of a KataGo network: a name, a version and the number of planes. Our
+    /// compact format has the same after a few bytes of its own.
     pub fn starts(bytes: &[u8]) -> bool {
+        if bytes.starts_with(&crate::compact::MAGIC) {
+            return false;
+        }
         let mut tokens = bytes
             .split(|byte| byte.is_ascii_whitespace())
             .filter(|token| !token.is_empty());
