@@ -39,12 +39,17 @@ pub struct SelfPlay {
     pub resign_winrate: f64,
     /// The share of games that are played to the end all the same, to keep resigning honest.
     pub no_resign_share: f64,
+    /// A game is clear when the winrate of the side to move has stayed below this, or the other side's, for
+    /// [`RESIGN_MOVES`] moves in a row. It goes on, but fewer of its moves get a full search. 0 for never.
+    pub clear_winrate: f64,
     /// A game of more moves than this many times the board's area is scored as it stands.
     pub max_length: f64,
 }
 
 /// Moves in a row a side must look lost before it resigns.
 pub const RESIGN_MOVES: usize = 3;
+/// The share of the usual full searches in a game that is clear.
+const CLEAR_SHARE: f64 = 0.25;
 
 impl Default for SelfPlay {
     fn default() -> SelfPlay {
@@ -57,6 +62,7 @@ impl Default for SelfPlay {
             drawn_moves: 4,
             resign_winrate: 0.03,
             no_resign_share: 0.2,
+            clear_winrate: 0.0,
             max_length: 2.0,
         }
     }
@@ -73,6 +79,8 @@ pub struct Finished {
     pub score: Option<Score>,
     /// The positions that got a full search.
     pub steps: Vec<RecordedMove>,
+    /// The moves played before each of them.
+    pub turns: Vec<usize>,
     /// In a game that is played to the end whatever happens: the side that would have resigned, if one would have.
     pub looked_lost: Option<Color>,
 }
@@ -107,11 +115,7 @@ pub fn play_game(
     play_between([judge, judge], settings, seed, stop, |_| ())
 }
 
-/// Plays one game between two networks, Black's first; `None` if `stop` was set before its end.
-/// What `seat` gives for a colour is held while that colour thinks: a place at its network's table.
-///
-/// # Panics
-/// If the networks are for different board sizes.
+/// Plays one game between two networks from an empty board, as [`play_from`] does.
 pub fn play_between<S>(
     judges: [&Judge; 2],
     settings: &SelfPlay,
@@ -119,20 +123,45 @@ pub fn play_between<S>(
     stop: &AtomicBool,
     seat: impl Fn(Color) -> S,
 ) -> Option<Finished> {
-    let mut rng = SearchRng::seed_from_u64(seed);
     let komi = Komi::new(settings.komi).unwrap_or_default();
-    let size = judges[0].size();
-    assert_eq!(size, judges[1].size(), "networks for different boards");
-    let mut game = Game::new(size, komi);
+    let game = Game::new(judges[0].size(), komi);
+    play_from(game, judges, settings, seed, stop, seat)
+}
+
+/// Plays a game on between two networks, Black's first, with its own komi and rules; `None` if `stop` was set before
+/// its end.
+/// What `seat` gives for a colour is held while that colour thinks: a place at its network's table.
+///
+/// # Panics
+/// If the networks are for different board sizes.
+pub fn play_from<S>(
+    mut game: Game,
+    judges: [&Judge; 2],
+    settings: &SelfPlay,
+    seed: u64,
+    stop: &AtomicBool,
+    seat: impl Fn(Color) -> S,
+) -> Option<Finished> {
+    let mut rng = SearchRng::seed_from_u64(seed);
+    let size = game.size();
+    for judge in judges {
+        assert_eq!(size, judge.size(), "a network for another board");
+    }
     let search = Search::new(rng.random());
     let may_resign = rng.random::<f64>() >= settings.no_resign_share;
     let max_moves = (settings.max_length * size.area() as f64) as usize;
-    let mut steps = Vec::new();
+    let (mut steps, mut turns) = (Vec::new(), Vec::new());
     let mut lost_moves = [0; 2];
+    let mut clear_moves = 0;
     let mut looked_lost = None;
     while !game.is_over() && game.move_number() < max_moves {
         let is_drawn = game.move_number() < settings.drawn_moves;
-        let is_full = rng.random::<f64>() < settings.full_share;
+        let full_share = if clear_moves >= RESIGN_MOVES {
+            CLEAR_SHARE * settings.full_share
+        } else {
+            settings.full_share
+        };
+        let is_full = rng.random::<f64>() < full_share;
         let simulations = if is_full {
             settings.simulations
         } else {
@@ -144,7 +173,14 @@ pub fn play_between<S>(
         drop(seated);
         if is_full {
             steps.push(thought.step);
+            turns.push(game.move_number());
         }
+        let worse = thought.winrate.min(1.0 - thought.winrate);
+        clear_moves = if worse < settings.clear_winrate {
+            clear_moves + 1
+        } else {
+            0
+        };
         let color = game.to_move();
         let lost = &mut lost_moves[color.index()];
         *lost = if thought.winrate < settings.resign_winrate {
@@ -159,6 +195,7 @@ pub fn play_between<S>(
                     winner: Some(color.opponent()),
                     score: None,
                     steps,
+                    turns,
                     looked_lost: None,
                 });
             }
@@ -180,6 +217,7 @@ pub fn play_between<S>(
         score: Some(score),
         game,
         steps,
+        turns,
         looked_lost,
     })
 }
@@ -217,7 +255,7 @@ fn think(
     let assumptions = Assumptions {
         net_komi: TurnKomi::TRAINED,
         trust: Trust::BOTH,
-        compensation: settings.komi,
+        compensation: game.compensation(),
         always_considers_pass: true,
         ..Assumptions::default()
     };

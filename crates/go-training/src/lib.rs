@@ -47,6 +47,7 @@ mod task;
 
 // Go in the learning loop.
 mod anchor;
+mod scored;
 mod selfplay;
 mod stock;
 mod zero;
@@ -62,6 +63,7 @@ pub use contest::{Contest, ContestError, Contestant, Entry, Outcome};
 pub use model::{GoShape, PRESETS, build};
 pub use program::{PATIENCE, Program, ProgramError};
 pub use referee::{Ending, Played, RefereeError, Rules, referee};
+pub use scored::{ScoredGame, ScoredGo, ScoredHead, ScoredPlayer, ScoredSettings};
 pub use selfplay::{Load, self_play};
 pub use stock::StockGo;
 #[cfg(feature = "trainer")]

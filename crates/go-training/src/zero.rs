@@ -21,8 +21,9 @@ use crate::{
 };
 
 pub use settings::{GatePart, RatingPart, SelfPlayPart, TrainingPart, ZeroSettings};
+pub(crate) use settings::{SHARED_SETTINGS, joined};
 pub use stored::{Head, StoredGame};
-pub(crate) use verify::moves_and_result;
+pub(crate) use verify::{moves_and_result, verify_match, verify_moves};
 
 /// Go, for the loop.
 pub struct Go;
@@ -60,7 +61,7 @@ impl Game for Go {
 
     const NAME: &'static str = "go";
     const NETWORK_EXTENSION: &'static str = "txt.gz";
-    const SETTINGS: &'static [Setting] = settings::SETTINGS;
+    const SETTINGS: &'static [Setting] = &settings::SETTINGS;
 
     fn check(settings: &ZeroSettings) -> Result<(), BadSetting> {
         settings.check()
@@ -142,7 +143,7 @@ impl Game for Go {
         record: &MatchRecord,
     ) -> Result<(), String> {
         let play = settings.gate.play(&settings.selfplay.play);
-        verify::verify_match(board_size(settings), &play, slot, record)
+        verify_match(board_size(settings), &play, slot, record)
     }
 
     fn moves_and_result(record: &StoredGame) -> String {
@@ -191,14 +192,16 @@ impl Game for Go {
             value_title: "Squared error of the winning chance by training",
             more_charts: tally.sentence(),
             games: serde_json::to_string(&heads).unwrap_or_else(|_| "[]".into()),
-            script: SCRIPT.replace("{{size}}", &settings.size.to_string()),
+            script: board_script(settings.size),
             ..Page::plain("")
         }
     }
 }
 
-/// Draws a board by a few lines that know captures.
-const SCRIPT: &str = include_str!("zero/board.js");
+/// Draws a board by a few lines that know captures. Games that do not name their board are on one of this size.
+pub(crate) fn board_script(size: usize) -> String {
+    include_str!("zero/board.js").replace("{{size}}", &size.to_string())
+}
 
 /// A run that was given its first network does not claim to have begun with nothing.
 fn title(settings: &ZeroSettings, state: &State) -> String {

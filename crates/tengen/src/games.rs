@@ -14,6 +14,7 @@ pub fn games() -> Vec<Entry> {
             Some(Box::new(go_training::StockGo::new(settings.clone())))
         })
         .with_option("size", "Board size of a new run."),
+        Entry::new::<go_training::ScoredGo>(SCORED_GO, |_| None),
         Entry::new::<mario_training::DrMario>(MARIO, |_| None),
     ]
 }
@@ -25,6 +26,15 @@ there, explained; report.html shows how the run goes.
 
 Example: tengen zero go --size 9 --dir runs/go9
 Example: tengen zero go --from trained.txt.gz --dir runs/on";
+
+const SCORED_GO: &str = "Learn Go with scores: one network for every board, which learns winner, score and owners of all points.
+
+Games are played to their end, with a komi that differs from game to game, and counted. The network is of the kind that is \
+inside the program: it knows komi and plays on boards of every size. Everything is kept in one folder, and the same command \
+resumes after a stop of any kind. The settings are in settings.toml there, explained; report.html shows how the run goes.
+
+Example: tengen zero scored-go --set sizes=[9] --dir runs/nine
+Example: tengen zero scored-go --set sizes=[7,9] --from nets/go.net --dir runs/on";
 
 const MARIO: &str = "Learn Dr. Mario: self-play, training, a comparison on equal deals, promotion, again and again.
 

@@ -17,6 +17,7 @@ use crate::WorkError;
 pub(crate) fn games() -> Vec<Box<dyn Playable>> {
     vec![
         Box::new(Of::<go_training::Go>(PhantomData)),
+        Box::new(Of::<go_training::ScoredGo>(PhantomData)),
         Box::new(Of::<mario_training::DrMario>(PhantomData)),
     ]
 }

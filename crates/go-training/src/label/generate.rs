@@ -43,8 +43,12 @@ pub struct Progress {
 
 /// Plays games until the file has as many labels as the settings say, or `stop` is set. Games that the file has
 /// already are not played again; those that are being played when it stops are lost.
+///
+/// With a student, one side of half of the games is its: so the teacher also tells what to make of the positions that
+/// the student's own mistakes lead to.
 pub fn generate(
     teacher: &Teacher,
+    student: Option<&Teacher>,
     settings: &PlaySettings,
     file: &mut LabelFile,
     stop: &AtomicBool,
@@ -60,6 +64,7 @@ pub fn generate(
     }
     let shared = Shared {
         teacher,
+        student,
         settings,
         cohorts: AtomicU64::new(0),
         file: Mutex::new(file),
@@ -91,6 +96,7 @@ pub fn generate(
 
 struct Shared<'a> {
     teacher: &'a Teacher,
+    student: Option<&'a Teacher>,
     settings: &'a PlaySettings,
     cohorts: AtomicU64,
     file: Mutex<&'a mut LabelFile>,
@@ -124,7 +130,7 @@ impl Shared<'_> {
         let seed = self.settings.seed;
         let mut waiting = numbers
             .into_iter()
-            .map(|number| Playing::start(size, number, seed));
+            .map(|number| Playing::start(size, number, seed, self.student.is_some()));
         let together = POINTS_SIDE_BY_SIDE / size.area();
         let together = together.clamp(*SIDE_BY_SIDE.start(), *SIDE_BY_SIDE.end());
         let mut playing: Vec<Playing> = waiting.by_ref().take(together).collect();
@@ -132,9 +138,17 @@ impl Shared<'_> {
         while !playing.is_empty() && !self.is_over() {
             let games: Vec<&Game> = playing.iter().map(|playing| &playing.game).collect();
             let opinions = self.teacher.opinions(size, &games, &mut rng)?;
+            let mut of_student = self
+                .students_opinions(size, &playing, &mut rng)?
+                .into_iter();
             let mut still = Vec::with_capacity(playing.len());
             for (mut game, opinion) in playing.into_iter().zip(opinions) {
-                if game.go_on(&opinion)? {
+                let guide = if game.is_students_turn() {
+                    of_student.next()
+                } else {
+                    None
+                };
+                if game.go_on(&opinion, guide.as_ref().unwrap_or(&opinion))? {
                     still.push(game);
                 } else {
                     self.keep(&game.labelled)?;
@@ -144,6 +158,21 @@ impl Shared<'_> {
             playing = still;
         }
         Ok(())
+    }
+
+    /// What the student says where it is its turn.
+    fn students_opinions(
+        &self,
+        size: BoardSize,
+        playing: &[Playing],
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Result<Vec<Opinion>, LabelError> {
+        let Some(student) = self.student else {
+            return Ok(Vec::new());
+        };
+        let its_turn = playing.iter().filter(|game| game.is_students_turn());
+        let games: Vec<&Game> = its_turn.map(|playing| &playing.game).collect();
+        student.opinions(size, &games, rng)
     }
 
     fn keep(&self, game: &LabelledGame) -> Result<(), LabelError> {
@@ -166,10 +195,12 @@ struct Playing {
     rng: Xoshiro256PlusPlus,
     game: Game,
     labelled: LabelledGame,
+    /// The side that the student plays.
+    student: Option<Color>,
 }
 
 impl Playing {
-    fn start(size: BoardSize, number: u64, seed: u64) -> Playing {
+    fn start(size: BoardSize, number: u64, seed: u64, has_student: bool) -> Playing {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(base::nth_seed(seed, number));
         let plan = Plan::draw(size, &mut rng);
         let mut game = Game::new(size, Komi::new(plan.komi).unwrap_or_default());
@@ -197,11 +228,17 @@ impl Playing {
             plan,
             rng,
             game,
+            student: has_student.then(|| students_side(seed, number)).flatten(),
         }
     }
 
-    /// Labels the position and plays a move. Returns whether the game goes on.
-    fn go_on(&mut self, opinion: &Opinion) -> Result<bool, LabelError> {
+    fn is_students_turn(&self) -> bool {
+        self.student == Some(self.game.to_move())
+    }
+
+    /// Labels the position with the teacher's opinion and plays a move by that of whoever's turn it is. Returns whether
+    /// the game goes on.
+    fn go_on(&mut self, opinion: &Opinion, guide: &Opinion) -> Result<bool, LabelError> {
         let turn = self.labelled.moves.len();
         let found = label(turn, self.game.komi(), opinion)?;
         let lead = found.lead;
@@ -213,7 +250,7 @@ impl Playing {
             self.even_out(lead, points);
         }
         let color = self.game.to_move();
-        let mv = self.choose(turn, opinion);
+        let mv = self.choose(turn, guide);
         if self.game.play(mv).is_err() {
             return Ok(false);
         }
@@ -271,5 +308,15 @@ impl Playing {
             }
         }
         Move::Pass
+    }
+}
+
+/// The side that a student has in a game, if it plays at all. From a stream of its own: the games of a seed begin alike
+/// with and without a student.
+pub(super) fn students_side(seed: u64, number: u64) -> Option<Color> {
+    match base::nth_seed(!seed, number) % 4 {
+        0 => Some(Color::Black),
+        1 => Some(Color::White),
+        _ => None,
     }
 }

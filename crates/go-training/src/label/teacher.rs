@@ -33,6 +33,9 @@ impl Teacher {
         games: &[&Game],
         rng: &mut impl Rng,
     ) -> Result<Vec<Opinion>, LabelError> {
+        if games.is_empty() {
+            return Ok(Vec::new());
+        }
         let judge = self.judge(size)?;
         let positions: Vec<Position> = games
             .iter()

@@ -1,11 +1,15 @@
-use std::fs;
+use std::{fs, path::Path, sync::atomic::AtomicBool};
 
 use go::{BoardSize, Color, Komi, Move, PointSet, Rules};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{Label, LabelFile, LabelledGame, read_labels};
+use super::{
+    Label, LabelFile, LabelledGame, PlaySettings, Teacher, generate, generate::students_side,
+    read_labels,
+};
+use crate::student::StudentShape;
 
 /// A game of random legal moves with random labels.
 pub(crate) fn random_game(side: usize, number: u64) -> LabelledGame {
@@ -137,4 +141,52 @@ fn a_missing_file_is_named_and_not_made() {
     let error = read_labels(&path).unwrap_err().to_string();
     assert!(error.contains("nothing.log"), "{error}");
     assert!(!path.exists());
+}
+
+/// A network that says everything a teacher says, at random.
+fn teacher(seed: u64) -> Teacher {
+    let shape = StudentShape {
+        blocks: 1,
+        channels: 8,
+    };
+    let network = shape.random(seed, 1).export(19);
+    Teacher::new(go_player::LoadedNetwork::from_network(&network, Path::new("random")).unwrap())
+}
+
+#[test]
+fn a_student_plays_one_side_of_half_of_the_games_and_changes_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = PlaySettings {
+        sizes: vec![(5, 1.0)],
+        seed: 3,
+        labels: 600,
+        threads: 1,
+    };
+    let played = |name: &str, student: Option<&Teacher>| {
+        let path = folder.path().join(name);
+        let mut file = LabelFile::open(&path).unwrap();
+        let stop = AtomicBool::new(false);
+        generate(&teacher(1), student, &settings, &mut file, &stop, &|_| {}).unwrap();
+        read_labels(&path).unwrap()
+    };
+    let alone = played("alone.log", None);
+    let with = played("with.log", Some(&teacher(2)));
+    let (mut same, mut other) = (0, 0);
+    for game in &with {
+        assert_eq!(game.labels.len(), game.moves.len() + 1);
+        let Some(before) = alone.iter().find(|before| before.number == game.number) else {
+            continue;
+        };
+        if students_side(settings.seed, game.number).is_none() {
+            // Symmetries are drawn for all games side by side, so labels may differ; how a game begins does not.
+            assert_eq!((before.size, before.rules), (game.size, game.rules));
+            same += 1;
+        } else {
+            other += usize::from(before.moves != game.moves);
+        }
+    }
+    assert!(same > 0 && other > 0, "{same} {other}");
+    let sides = (0..400).filter_map(|number| students_side(3, number));
+    let (black, white): (Vec<_>, Vec<_>) = sides.partition(|&color| color == Color::Black);
+    assert!(black.len() > 70 && white.len() > 70);
 }

@@ -2,13 +2,18 @@
 
 use learn::loss::{Squash, Tally};
 
+/// Cross entropy of the policy.
+pub(crate) const POLICY: &str = "policy";
+/// Error of the winning chance.
+pub(crate) const WIN: &str = "win";
+
 /// What is measured, the loss that training lowers first. Those of single sizes follow from [`OF_SIZE`] on.
 pub(super) const MEASURES: [&str; 14] = [
     "loss",
-    "policy",
+    POLICY,
     "KL",
     "top-1",
-    "win",
+    WIN,
     "lead",
     "spread",
     "ownership",
@@ -26,6 +31,9 @@ const SIZES: [usize; 3] = [9, 13, 19];
 const LEAD: f32 = 0.5;
 const SPREAD: f32 = 0.25;
 const OWNERSHIP: f32 = 0.5;
+
+/// The standard deviation of a normal distribution by its mean absolute deviation.
+const DEVIATION: f32 = 1.253_314;
 
 /// The errors of a batch.
 pub(super) struct Errors {
@@ -93,8 +101,17 @@ impl Errors {
         f64::from(LEAD * loss)
     }
 
-    /// The same of the spread, which is a softplus.
-    pub fn spread(&mut self, x: f32, truth: f32, points: f32, slope: &mut f32) -> f64 {
+    /// The same of the spread, which is a softplus. Where nobody knows it, it is learned from how far the score was from
+    /// the lead.
+    pub fn spread(
+        &mut self,
+        x: f32,
+        truth: Option<f32>,
+        off: f32,
+        points: f32,
+        slope: &mut f32,
+    ) -> f64 {
+        let truth = truth.unwrap_or(DEVIATION * off.abs());
         let (value, derivative) = Squash::Softplus.at(x);
         let (loss, steep) = huber(value - truth);
         *slope = self.share * SPREAD * steep * derivative;

@@ -17,5 +17,10 @@ mod task;
 mod tests;
 
 pub use exam::{Exam, Mark, examine};
+pub use sample::Sample;
 pub use samples::{SizeShare, StudentData};
 pub use task::{StudentSettings, StudentShape, StudentTask};
+
+pub(crate) use loss::{POLICY, WIN};
+pub(crate) use sample::Truth;
+pub(crate) use task::file_of;

@@ -13,25 +13,51 @@ const _: () = assert!(TengenFeatures::PLANES == Cell::BITS as usize);
 
 /// What the student sees, and what the teacher says.
 #[derive(Clone, Debug)]
-pub(super) struct Sample {
-    pub size: BoardSize,
+pub struct Sample {
+    pub(super) size: BoardSize,
     /// The planes of each point, row by row from the bottom.
     cells: Box<[Cell]>,
-    pub globals: [f32; TengenFeatures::GLOBALS],
+    pub(super) globals: [f32; TengenFeatures::GLOBALS],
     /// The moves with their chances; passing comes after the last point.
     policy: Box<[(u16, f32)]>,
     /// The entropy of the policy: the least that its cross entropy can be.
-    pub entropy: f64,
-    pub winrate: f32,
-    /// Lead of the stones alone and spread, in the network's units.
-    pub lead: f32,
-    pub spread: f32,
+    pub(super) entropy: f64,
+    pub(crate) winrate: f32,
+    /// Lead of the stones alone, in the network's units.
+    pub(crate) lead: f32,
+    /// Spread of the score in the same units; unknown where the score is that of a game that ended.
+    pub(super) spread: Option<f32>,
     ownership: Box<[f32]>,
+}
+
+/// What is to be learned of a position, for the side to move.
+pub(crate) struct Truth<'a> {
+    /// The chance of each point, row by row from the bottom, and last of passing.
+    pub policy: &'a [f32],
+    pub winrate: f32,
+    /// Points ahead, komi included.
+    pub lead: f32,
+    /// Standard deviation of the score, if somebody knows it.
+    pub spread: Option<f32>,
+    /// Who will own each point, from -1 (the opponent) to 1.
+    pub ownership: Box<[f32]>,
 }
 
 impl Sample {
     /// The sample of a label; the game stands at it.
-    pub fn new(game: &Game, label: &Label) -> Sample {
+    pub(super) fn new(game: &Game, label: &Label) -> Sample {
+        let truth = Truth {
+            policy: &label.policy,
+            winrate: label.winrate,
+            lead: label.lead,
+            spread: Some(label.spread),
+            ownership: label.ownership.clone(),
+        };
+        Sample::of(game, truth)
+    }
+
+    /// The sample of a position with what is true of it.
+    pub(crate) fn of(game: &Game, label: Truth<'_>) -> Sample {
         let size = game.size();
         let features = TengenFeatures::new(&Position::new(game, Assumptions::default()));
         let mut cells = vec![0; size.area()];
@@ -57,13 +83,13 @@ impl Sample {
             entropy,
             winrate: label.winrate,
             lead: (label.lead - features.self_komi) / SCORE_UNIT,
-            spread: label.spread / SCORE_UNIT,
-            ownership: label.ownership.clone(),
+            spread: label.spread.map(|spread| spread / SCORE_UNIT),
+            ownership: label.ownership,
         }
     }
 
     /// Writes the planes as sample `index` of a group, turned by a symmetry.
-    pub fn write_planes(
+    pub(super) fn write_planes(
         &self,
         symmetry: Symmetry,
         index: usize,
@@ -86,7 +112,7 @@ impl Sample {
     }
 
     /// The chance of every point and of passing, turned by a symmetry.
-    pub fn write_policy(&self, symmetry: Symmetry, row: &mut Vec<f32>) {
+    pub(crate) fn write_policy(&self, symmetry: Symmetry, row: &mut Vec<f32>) {
         let area = self.size.area();
         row.clear();
         row.resize(area + 1, 0.0);
@@ -102,7 +128,7 @@ impl Sample {
     }
 
     /// Who owns every point, turned by a symmetry.
-    pub fn write_ownership(&self, symmetry: Symmetry, row: &mut Vec<f32>) {
+    pub(crate) fn write_ownership(&self, symmetry: Symmetry, row: &mut Vec<f32>) {
         row.clear();
         row.resize(self.ownership.len(), 0.0);
         for (cell, &owner) in self.ownership.iter().enumerate() {
@@ -111,7 +137,7 @@ impl Sample {
     }
 
     /// The board as the network's layers know it.
-    pub fn board(&self) -> Board {
+    pub(super) fn board(&self) -> Board {
         Board::new(self.size.get(), self.size.get())
     }
 }

@@ -1,6 +1,6 @@
 //! All labelled positions in memory.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use base::mix;
 use go::{Color, Game, Move, PointSet};
@@ -39,8 +39,8 @@ pub struct SizeShare {
 
 /// The samples with the order in which they come.
 pub(super) struct Samples {
-    train: Vec<Sample>,
-    test: Vec<Sample>,
+    train: Vec<Arc<Sample>>,
+    test: Vec<Arc<Sample>>,
     /// A round of the training: places in `train`, some more than once.
     round: Vec<u32>,
     order: Option<Shuffle>,
@@ -62,7 +62,8 @@ impl Samples {
                 .map(|game| (is_kept_out(game.number), samples(game)))
                 .collect();
             for (is_test, samples) in packed {
-                if is_test { &mut test } else { &mut train }.extend(samples);
+                let part = if is_test { &mut test } else { &mut train };
+                part.extend(samples.into_iter().map(Arc::new));
             }
         }
         let share = |side: usize| {
@@ -80,18 +81,34 @@ impl Samples {
                 *owed -= 1.0;
             }
         }
+        Ok(Samples::in_order(train, test, round, seed, games))
+    }
+
+    /// Samples in memory, each as often as any other.
+    pub fn of(train: Vec<Arc<Sample>>, test: Vec<Arc<Sample>>, seed: u64) -> Samples {
+        let round = (0..train.len() as u32).collect();
+        Samples::in_order(train, test, round, seed, 0)
+    }
+
+    fn in_order(
+        train: Vec<Arc<Sample>>,
+        test: Vec<Arc<Sample>>,
+        round: Vec<u32>,
+        seed: u64,
+        games: usize,
+    ) -> Samples {
         let shuffled = |length: usize, seed| {
             let length = length as u64;
             (length > 0).then(|| Shuffle::new(length, seed))
         };
-        Ok(Samples {
+        Samples {
             order: shuffled(round.len(), mix(seed)),
             test_order: shuffled(test.len(), 0),
             train,
             test,
             round,
             games,
-        })
+        }
     }
 
     /// The sample of a place in the endless order of the training.
@@ -104,7 +121,7 @@ impl Samples {
     pub fn test(&self, place: u64) -> Option<&Sample> {
         let order = self.test_order?;
         let is_there = place < self.test.len() as u64;
-        is_there.then(|| &self.test[order.at(place) as usize])
+        is_there.then(|| &*self.test[order.at(place) as usize])
     }
 
     /// Samples to learn from, and those kept out.

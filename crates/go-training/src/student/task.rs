@@ -3,6 +3,7 @@
 use std::{
     io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use base::{mix, write_whole};
@@ -10,6 +11,7 @@ use go::Symmetry;
 use go_player::{SCORE_UNIT, TengenFeatures};
 use learn::{
     AverageSettings, DataError, Mode, Part, TrainSettings, Trainable,
+    checkpoint::{self, CheckpointError},
     loss::Tally,
     optimiser::{Decay, Rule, Schedule},
     size_free::{SizeFree, SizeFreeBatch, SizeFreeOutputs, SizeFreeShape, VALUES},
@@ -53,6 +55,24 @@ impl Default for StudentShape {
             channels: 64,
         }
     }
+}
+
+impl StudentShape {
+    /// A network of this size with random weights.
+    pub(crate) fn random(self, seed: u64, threads: usize) -> SizeFree {
+        let shape = SizeFreeShape {
+            planes: TengenFeatures::PLANES,
+            globals: TengenFeatures::GLOBALS,
+            blocks: self.blocks,
+            channels: self.channels,
+        };
+        SizeFree::new(shape, seed, threads)
+    }
+}
+
+/// The network as the file of a size-free network has it.
+pub(crate) fn file_of(network: &SizeFree) -> Vec<u8> {
+    compact::write(&network.export(WRITTEN_SIZE), Precision::F16)
 }
 
 /// How to train a student.
@@ -116,28 +136,42 @@ pub struct StudentTask {
 impl StudentTask {
     /// Reads the labels and makes a network with random weights.
     pub fn new(settings: StudentSettings) -> Result<StudentTask, LabelError> {
-        let training = &settings.training;
-        let samples = Samples::read(&settings.data, training.seed)?;
+        let samples = Samples::read(&settings.data, settings.training.seed)?;
         if samples.train(0).is_none() {
             return Err(LabelError::Settings(
                 "there are no labels to learn from: give more files, or other shares of sizes"
                     .into(),
             ));
         }
-        let shape = SizeFreeShape {
-            planes: TengenFeatures::PLANES,
-            globals: TengenFeatures::GLOBALS,
-            blocks: settings.network.blocks,
-            channels: settings.network.channels,
-        };
-        Ok(StudentTask {
-            network: SizeFree::new(shape, training.seed, training.threads),
+        Ok(StudentTask::of(settings, samples))
+    }
+
+    /// A training on samples that are in memory already.
+    pub(crate) fn from_samples(
+        settings: StudentSettings,
+        train: Vec<Arc<Sample>>,
+        test: Vec<Arc<Sample>>,
+    ) -> StudentTask {
+        let samples = Samples::of(train, test, settings.training.seed);
+        StudentTask::of(settings, samples)
+    }
+
+    fn of(settings: StudentSettings, samples: Samples) -> StudentTask {
+        let training = &settings.training;
+        StudentTask {
+            network: settings.network.random(training.seed, training.threads),
             samples,
             loaded: Vec::new(),
             batch: SizeFreeBatch::default(),
             gradient: SizeFreeOutputs::default(),
             settings,
-        })
+        }
+    }
+
+    /// Takes the weights of a checkpoint, with every digit, and begins anew otherwise.
+    pub(crate) fn resume_weights(&mut self, checkpoint: &Path) -> Result<(), CheckpointError> {
+        let rule = self.settings.training.optimiser;
+        checkpoint::load_weights(checkpoint, &mut self.network, rule)
     }
 
     /// Starts from the weights of a network that such a training wrote.
@@ -171,6 +205,11 @@ impl StudentTask {
     /// The network as it stands.
     pub fn network(&self) -> Network {
         self.network.export(WRITTEN_SIZE)
+    }
+
+    /// The file of the network as it stands.
+    pub(crate) fn network_file(&self) -> Vec<u8> {
+        file_of(&self.network)
     }
 
     fn sample(&self, part: Part, place: u64) -> Option<&Sample> {
@@ -269,7 +308,8 @@ impl Task for StudentTask {
                 );
                 loss += errors.win(values[0], sample.winrate, &mut slopes[0]);
                 loss += errors.lead(values[1], sample.lead, SCORE_UNIT, &mut slopes[1]);
-                loss += errors.spread(values[2], sample.spread, SCORE_UNIT, &mut slopes[2]);
+                let off = values[1] - sample.lead;
+                loss += errors.spread(values[2], sample.spread, off, SCORE_UNIT, &mut slopes[2]);
                 loss += errors.ownership(
                     &outputs.ownership[group][cells.clone()],
                     &owners,
@@ -288,7 +328,7 @@ impl Task for StudentTask {
 
     fn write_network(&mut self, folder: &Path, stem: &str) -> Result<PathBuf, io::Error> {
         let path = folder.join(format!("{stem}.net"));
-        write_whole(&path, &compact::write(&self.network(), Precision::F16))?;
+        write_whole(&path, &file_of(&self.network))?;
         Ok(path)
     }
 }

@@ -1,4 +1,4 @@
-const size={{size}},letters="ABCDEFGHJKLMNOPQRSTUVWXYZ";
+let size={{size}};const letters="ABCDEFGHJKLMNOPQRSTUVWXYZ";
 const pick=document.getElementById("pick"),board=document.getElementById("board"),where=document.getElementById("where");
 let at=0;
 games.forEach((g,i)=>pick.add(new Option(`game ${g.number}, round ${g.round}: ${g.result}, ${g.moves.length} moves`,i)));
@@ -7,7 +7,7 @@ function block(s,p){const seen=new Set([p]),open=[p];let free=false;while(open.l
 function position(moves){const s=Array(size*size).fill(0);let last=-1;moves.forEach((m,i)=>{last=-1;if(m==="pass")return;const p=(+m.slice(1)-1)*size+letters.indexOf(m[0]);const c=1+i%2;s[p]=c;last=p;
 for(const n of around(p))if(s[n]===3-c){const[b,free]=block(s,n);if(!free)b.forEach(q=>s[q]=0)}});return[s,last]}
 function draw(){const g=games[pick.value];if(!g){where.textContent="no game yet";return}
-at=Math.max(0,Math.min(g.moves.length,at));const[s,last]=position(g.moves.slice(0,at));const c=20,w=size*c;
+size=g.size||size;at=Math.max(0,Math.min(g.moves.length,at));const[s,last]=position(g.moves.slice(0,at));const c=20,w=size*c;
 let h="";for(let i=0;i<size;i++){const a=c/2+i*c;h+=`<path d="M${c/2} ${a}H${w-c/2}M${a} ${c/2}V${w-c/2}" stroke="#654" stroke-width="1"/>`}
 s.forEach((v,p)=>{if(v){const x=c/2+p%size*c,y=w-c/2-Math.floor(p/size)*c;h+=`<circle cx="${x}" cy="${y}" r="9" fill="${v===1?"#111":"#fff"}" stroke="#333"/>`;if(p===last)h+=`<circle cx="${x}" cy="${y}" r="4" fill="#d33"/>`}});
 board.setAttribute("viewBox",`0 0 ${w} ${w}`);board.innerHTML=h;where.textContent=`move ${at} of ${g.moves.length}${at?": "+g.moves[at-1]:""}`}

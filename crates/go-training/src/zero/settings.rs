@@ -234,7 +234,25 @@ impl ZeroSettings {
 }
 
 /// What every setting does.
-pub const SETTINGS: &[Setting] = &[
+pub(crate) const SETTINGS: [Setting; OWN_SETTINGS.len() + SHARED_SETTINGS.len()] =
+    joined(OWN_SETTINGS, SHARED_SETTINGS);
+
+/// One table after the other.
+pub(crate) const fn joined<const A: usize, const B: usize, const N: usize>(
+    first: [Setting; A],
+    second: [Setting; B],
+) -> [Setting; N] {
+    assert!(A + B == N);
+    let mut all = [second[0]; N];
+    let mut at = 0;
+    while at < N {
+        all[at] = if at < A { first[at] } else { second[at - A] };
+        at += 1;
+    }
+    all
+}
+
+const OWN_SETTINGS: [Setting; 4] = [
     Setting {
         path: "size",
         about: "board size",
@@ -251,6 +269,10 @@ pub const SETTINGS: &[Setting] = &[
         path: "filters",
         about: "filters of each",
     },
+];
+
+/// Those that every run of Go has.
+pub(crate) const SHARED_SETTINGS: [Setting; 32] = [
     Setting {
         path: "selfplay.at_once",
         about: "games at once; the network sees their positions as one batch for each core",
@@ -294,6 +316,10 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         path: "selfplay.play.no_resign_share",
         about: "share of games played to the end all the same",
+    },
+    Setting {
+        path: "selfplay.play.clear_winrate",
+        about: "with less for a side, three moves in a row, fewer moves are recorded; 0: never",
     },
     Setting {
         path: "selfplay.play.max_length",

@@ -30,7 +30,7 @@ pub(crate) fn verify(
             head.network, task.network
         ));
     }
-    let winner = verify_moves(size, play, &head.moves, &head.result)?;
+    let winner = verify_moves(empty(size, play), play, &head.moves, &head.result)?;
     if head.lost_side_won.is_some() && head.result.ends_with("Resign") {
         return Err("a game that ended by resignation was not played to the end".into());
     }
@@ -49,7 +49,7 @@ pub(crate) fn verify_match(
         .split_once(BEFORE_RESULT)
         .ok_or("the match game has no result")?;
     let moves: Vec<String> = moves.split_whitespace().map(str::to_owned).collect();
-    let winner = verify_moves(size, play, &moves, result)?;
+    let winner = verify_moves(empty(size, play), play, &moves, result)?;
     let first = if slot.is_multiple_of(2) {
         Color::Black
     } else {
@@ -63,15 +63,19 @@ pub(crate) fn verify_match(
     Ok(())
 }
 
-/// Plays the moves, and counts; returns the winner.
-fn verify_moves(
-    size: BoardSize,
+/// The empty board of a game.
+fn empty(size: BoardSize, play: &SelfPlay) -> Game {
+    Game::new(size, Komi::new(play.komi).unwrap_or_default())
+}
+
+/// Plays the moves from the start of a game, and counts; returns the winner.
+pub(crate) fn verify_moves(
+    mut game: Game,
     play: &SelfPlay,
     moves: &[String],
     result: &str,
 ) -> Result<Option<Color>, String> {
-    let mut game = Game::new(size, Komi::new(play.komi).unwrap_or_default());
-    let most = (play.max_length * size.area() as f64) as usize;
+    let most = (play.max_length * game.size().area() as f64) as usize;
     for (index, text) in moves.iter().enumerate() {
         let number = index + 1;
         if game.is_over() {
@@ -138,7 +142,7 @@ fn verify_records(
             records.len()
         ));
     }
-    let mut game = Game::new(size, Komi::new(play.komi).unwrap_or_default());
+    let mut game = empty(size, play);
     let mut left = records.iter().enumerate().peekable();
     // One position more than moves: the one in which a side resigned.
     for turn in 0..positions {

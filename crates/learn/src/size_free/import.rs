@@ -30,13 +30,7 @@ impl SizeFree {
         network: &Network,
         batches: impl Iterator<Item = SizeFreeBatch>,
     ) -> Result<(), OtherDesign> {
-        let refused = OtherDesign {
-            blocks: self.shape.blocks,
-            channels: self.shape.channels,
-        };
-        if blank(self.export(network.input.height)) != blank(network.clone()) {
-            return Err(refused);
-        }
+        self.check_start(network)?;
         self.take(network);
         self.norms_mut().into_iter().for_each(Norm::start_measuring);
         for batch in batches {
@@ -44,6 +38,17 @@ impl SizeFree {
         }
         self.norms_mut().into_iter().for_each(Norm::adopt_measured);
         Ok(())
+    }
+
+    /// Refuses a network that [`SizeFree::start_from`] cannot take.
+    pub fn check_start(&self, network: &Network) -> Result<(), OtherDesign> {
+        if blank(self.export(network.input.height)) == blank(network.clone()) {
+            return Ok(());
+        }
+        Err(OtherDesign {
+            blocks: self.shape.blocks,
+            channels: self.shape.channels,
+        })
     }
 
     /// Copies all numbers, in the order in which [`SizeFree::export`] writes them.

@@ -25,6 +25,7 @@ use crate::{commands::terminal, interrupt};
 ///
 /// Examples:
 ///   tengen label labels.log --teacher g170e-b15c192.bin.gz --labels 100000
+///   tengen label own.log --teacher g170e-b15c192.bin.gz --student nets/go.net --labels 50000
 ///   tengen label nine.log --teacher g170e-b15c192.bin.gz --sizes 9 --labels 50000
 ///   tengen label kgs.log --teacher g170e-b15c192.bin.gz --per-game 3 games/*.sgf
 #[derive(clap::Args)]
@@ -42,6 +43,11 @@ pub struct Args {
     /// The network to ask; it must say score and ownership, as KataGo's networks do
     #[arg(long, value_name = "NETWORK")]
     teacher: PathBuf,
+
+    /// Let this network play one side of half of the games: the teacher then labels the positions that its
+    /// mistakes lead to
+    #[arg(long, value_name = "NETWORK", conflicts_with = "games")]
+    student: Option<PathBuf>,
 
     /// Labels in all, those already in the file included
     #[arg(long, default_value_t = PlaySettings::default().labels, value_name = "COUNT")]
@@ -120,7 +126,16 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             labels: args.labels,
             threads: args.threads,
         };
-        generate(&teacher, &settings, &mut file, stop, &on_progress)?;
+        let student = args.student.as_deref().map(LoadedNetwork::load);
+        let student = student.transpose()?.map(Teacher::new);
+        generate(
+            &teacher,
+            student.as_ref(),
+            &settings,
+            &mut file,
+            stop,
+            &on_progress,
+        )?;
     } else {
         let settings = RecordSettings {
             games: args.games,
