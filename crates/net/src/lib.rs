@@ -41,7 +41,7 @@ mod evaluator;
 mod gather;
 #[cfg(feature = "gpu")]
 pub mod gpu;
-#[cfg(any(test, feature = "gpu", feature = "ort"))]
+#[cfg(any(feature = "gpu", feature = "ort"))]
 mod guard;
 #[cfg(feature = "ort")]
 pub mod onnx_runtime;
