@@ -1,10 +1,12 @@
 //! A network as a list of steps.
 
 use super::device::GpuError;
-use super::step::{Dispatch, Grid, Kernel, Place, activation_params};
+use super::step::{Dispatch, Grid, Kernel, Place, Storage, activation_params};
+use super::winograd;
 use crate::network::{
     Activation, Attention, Conv, Dense, Group, Layer, Network, NormOver, Pooling, RmsNorm, Scale,
 };
+use crate::weights::Weights;
 
 /// Cells of the largest board that `attention.wgsl` has memory for.
 const MOST_CELLS: usize = 1024;
@@ -20,10 +22,18 @@ pub(crate) struct Program {
 }
 
 /// Compiles a network that has been checked, for batches of up to `positions`.
-pub(crate) fn compile(network: &Network, positions: usize) -> Result<Program, GpuError> {
+/// `transformed` gives the weights of a 3x3 convolution for Winograd's method, which is used where numbers are in f32.
+pub(crate) fn compile(
+    network: &Network,
+    positions: usize,
+    storage: Storage,
+    transformed: &dyn Fn(&Conv) -> Weights,
+) -> Result<Program, GpuError> {
     let mut compiler = Compiler {
         network,
         positions,
+        storage,
+        transformed,
         input_len: network.input.len() + network.globals,
         steps: Vec::new(),
         values: Vec::new(),
@@ -56,6 +66,8 @@ pub(crate) fn compile(network: &Network, positions: usize) -> Result<Program, Gp
 struct Compiler<'a> {
     network: &'a Network,
     positions: usize,
+    storage: Storage,
+    transformed: &'a dyn Fn(&Conv) -> Weights,
     input_len: usize,
     steps: Vec<Dispatch>,
     values: Vec<usize>,
@@ -165,7 +177,46 @@ impl Compiler<'_> {
 
     fn conv(&mut self, conv: &Conv, input: usize) -> usize {
         let (height, width) = (self.network.input.height, self.network.input.width);
+        if winograd::pays(conv, self.storage, height, width) {
+            return self.winograd(conv, [height, width], input);
+        }
         self.product(conv, [height, width], input)
+    }
+
+    /// A 3x3 convolution by way of tiles.
+    fn winograd(&mut self, conv: &Conv, [height, width]: [usize; 2], input: usize) -> usize {
+        let (inputs, outputs) = (conv.inputs(), conv.outputs());
+        let down = height.div_ceil(winograd::TILE);
+        let across = width.div_ceil(winograd::TILE);
+        let tiles = down * across;
+        let board = |planes| words(&[planes, height, width, down, across]);
+        let tiled = self.of_one(
+            Kernel::WinogradIn,
+            board(inputs),
+            Vec::new(),
+            input,
+            winograd::POINTS * inputs * tiles,
+            for_each_number(inputs * tiles),
+        );
+        let group = Group { inputs, outputs };
+        let products = Conv {
+            kernel: 1,
+            groups: vec![group; winograd::POINTS],
+            weights: (self.transformed)(conv),
+            bias: vec![0.0; winograd::POINTS * outputs],
+            activation: Activation::Identity,
+        };
+        let products = self.product(&products, [down, across], tiled);
+        let mut params = board(outputs);
+        params.extend(activation_params(conv.activation));
+        self.of_one(
+            Kernel::WinogradOut,
+            params,
+            conv.bias.clone(),
+            products,
+            outputs * height * width,
+            for_each_number(outputs * tiles),
+        )
     }
 
     /// A dense layer is a 1x1 convolution on a board of one cell.
@@ -187,7 +238,11 @@ impl Compiler<'_> {
         let (inputs, outputs, area) = (conv.inputs(), conv.outputs(), height * width);
         let to = self.value(outputs * area);
         let (mut first_input, mut first_output, mut first_weight) = (0, 0, 0);
-        for group in &conv.groups {
+        let mut left = conv.groups.as_slice();
+        while let Some(&group) = left.first() {
+            // Groups of one size run at once.
+            let alike = left.iter().take_while(|&&other| other == group).count();
+            left = &left[alike..];
             let mut params = words(&[
                 group.inputs,
                 group.outputs,
@@ -212,11 +267,12 @@ impl Compiler<'_> {
                 grid: Grid::Tiles {
                     columns: area,
                     rows: group.outputs,
+                    groups: alike,
                 },
             });
-            first_input += group.inputs;
-            first_output += group.outputs;
-            first_weight += group.inputs * group.outputs * conv.kernel * conv.kernel;
+            first_input += alike * group.inputs;
+            first_output += alike * group.outputs;
+            first_weight += alike * group.inputs * group.outputs * conv.kernel * conv.kernel;
         }
         to
     }

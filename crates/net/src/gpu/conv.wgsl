@@ -1,6 +1,7 @@
 // A convolution as the product of the weights [output][input, tap] and a matrix [input, tap][position, cell] that is
 // never stored: its tiles are gathered into the workgroup's memory. A 1x1 convolution is the same with one tap, and a
-// dense layer is one on a board of a single cell.
+// dense layer is one on a board of a single cell. Groups of equal size, one after another, are the third dimension of
+// the workgroups.
 
 struct Params {
     inputs: u32,
@@ -38,6 +39,9 @@ fn main(
     let taps = p.kernel * p.kernel;
     let reach = i32(p.kernel / 2u);
     let depth = p.inputs * taps;
+    let first_input = p.first_input + tile.z * p.inputs;
+    let first_output = p.first_output + tile.z * p.outputs;
+    let first_weight = p.first_weight + tile.z * p.outputs * depth;
     let columns = p.positions * area;
     let first_row = tile.y * TILE;
     let first_column = tile.x * TILE;
@@ -48,7 +52,7 @@ fn main(
     let cell = column % area;
     let y = i32(cell / p.width);
     let x = i32(cell % p.width);
-    let base = ((column / area) * p.input_planes + p.first_input) * area;
+    let base = ((column / area) * p.input_planes + first_input) * area;
 
     let own_row = (thread / 8u) * OWN;
     let own_column = (thread % 8u) * OWN;
@@ -61,7 +65,7 @@ fn main(
             let k = index % DEPTH;
             var weight = 0.0;
             if first_row + row < p.outputs && start + k < depth {
-                weight = f32(second[p.first_weight + (first_row + row) * depth + start + k]);
+                weight = f32(second[first_weight + (first_row + row) * depth + start + k]);
             }
             weight_tile[k * TILE + row] = weight;
         }
@@ -100,7 +104,7 @@ fn main(
         if row >= p.outputs {
             continue;
         }
-        let plane = p.first_output + row;
+        let plane = first_output + row;
         let bias = numbers[plane];
         for (var j = 0u; j < OWN; j++) {
             let at = first_column + own_column + j;

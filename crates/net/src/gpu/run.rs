@@ -9,9 +9,10 @@ use half::f16;
 use super::compile::{Program, compile};
 use super::device::{Device, GpuError};
 use super::step::{Dispatch, Grid, Place, Storage};
+use super::winograd;
 use crate::backend::{GpuPrecision, OpenError};
 use crate::evaluator::{EvaluateError, Evaluator, batch_of};
-use crate::network::{Network, Reading};
+use crate::network::{Conv, Network, Reading};
 use crate::plan::read;
 use crate::shape::IoShape;
 use crate::weights::Weights;
@@ -27,7 +28,23 @@ const ALIGNMENT: usize = 4;
 
 /// Weights on a device, shared by the same network at several board sizes.
 #[derive(Default)]
-pub(crate) struct WeightStore(Mutex<HashMap<StoreKey, (Weights, wgpu::Buffer)>>);
+pub(crate) struct WeightStore {
+    uploaded: Mutex<HashMap<StoreKey, (Weights, wgpu::Buffer)>>,
+    transformed: Mutex<HashMap<usize, (Weights, Weights)>>,
+}
+
+impl WeightStore {
+    /// The weights of a 3x3 convolution for Winograd's method, made once for all board sizes.
+    fn transformed(&self, conv: &Conv) -> Weights {
+        let made = self.transformed.lock();
+        let mut made = made.unwrap_or_else(PoisonError::into_inner);
+        let entry = made.entry(conv.weights.as_ptr().addr());
+        // The numbers are kept as well, so that their address stays theirs.
+        let (_, transformed) =
+            entry.or_insert_with(|| (conv.weights.clone(), winograd::transform(conv)));
+        transformed.clone()
+    }
+}
 
 /// The device, the address of the numbers, and how they are stored.
 type StoreKey = (u64, usize, Storage);
@@ -92,7 +109,7 @@ impl Gpu {
             let adapter = device.about.to_string();
             return Err(GpuError::NoF16 { adapter }.into());
         }
-        let program = compile(network, POSITIONS)?;
+        let program = compile(network, POSITIONS, storage, &|conv| store.transformed(conv))?;
         let shape = network.io_shape();
         let outputs = network.heads.iter().flat_map(|head| &head.outputs);
         let maker = Maker {
@@ -275,7 +292,7 @@ impl Maker<'_> {
     /// The weights on the device, uploaded if they are not there.
     fn weights(&self, weights: &Weights) -> Result<wgpu::Buffer, GpuError> {
         let key = (self.device.id, weights.as_ptr().addr(), self.storage);
-        let uploaded = self.store.0.lock();
+        let uploaded = self.store.uploaded.lock();
         let mut uploaded = uploaded.unwrap_or_else(PoisonError::into_inner);
         if let Some((_, buffer)) = uploaded.get(&key) {
             return Ok(buffer.clone());

@@ -37,6 +37,8 @@ pub(crate) enum Kernel {
     Rotate,
     Attention,
     Copy,
+    WinogradIn,
+    WinogradOut,
 }
 
 impl Kernel {
@@ -51,6 +53,8 @@ impl Kernel {
             Self::Rotate => "rotate",
             Self::Attention => "attention",
             Self::Copy => "copy",
+            Self::WinogradIn => "tiles of planes",
+            Self::WinogradOut => "planes of tiles",
         }
     }
 
@@ -66,6 +70,8 @@ impl Kernel {
             Self::Rotate => include_str!("rotate.wgsl"),
             Self::Attention => include_str!("attention.wgsl"),
             Self::Copy => include_str!("copy.wgsl"),
+            Self::WinogradIn => include_str!("winograd_in.wgsl"),
+            Self::WinogradOut => include_str!("winograd_out.wgsl"),
         };
         let enable = match (from, to) {
             (Storage::F32, Storage::F32) => "",
@@ -94,8 +100,12 @@ pub(crate) enum Place {
 /// Workgroups to start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Grid {
-    /// Tiles of a product with `rows` rows and `columns` columns for every position.
-    Tiles { columns: usize, rows: usize },
+    /// Tiles of `groups` products with `rows` rows and `columns` columns for every position.
+    Tiles {
+        columns: usize,
+        rows: usize,
+        groups: usize,
+    },
     /// So many for every position.
     Each { x: usize, y: usize },
 }
@@ -106,9 +116,15 @@ const TILE: usize = 32;
 impl Grid {
     pub fn workgroups(self, positions: usize) -> [u32; 3] {
         let counts = match self {
-            Self::Tiles { columns, rows } => {
-                [(positions * columns).div_ceil(TILE), rows.div_ceil(TILE), 1]
-            }
+            Self::Tiles {
+                columns,
+                rows,
+                groups,
+            } => [
+                (positions * columns).div_ceil(TILE),
+                rows.div_ceil(TILE),
+                groups,
+            ],
             Self::Each { x, y } => [x, y, positions],
         };
         counts.map(|count| count as u32)
