@@ -261,6 +261,18 @@ pub(crate) struct NextTiles<'a> {
     pub(crate) tiles: &'a mut [f32],
     /// Rounded to bf16.
     pub(crate) pairs: bool,
+    /// What it does to the planes before it reads them.
+    pub(crate) before: Option<Before<'a>>,
+}
+
+/// A scale, a bias and an activation between two convolutions, on the way from one to the other.
+pub(crate) struct Before<'a> {
+    /// One per plane, padded to whole blocks.
+    pub(crate) scale: &'a [f32],
+    pub(crate) bias: &'a [f32],
+    pub(crate) act: Act,
+    /// One plane whose border is zero.
+    pub(crate) plane: &'a mut [f32],
 }
 
 impl Gather<'_> {
@@ -278,6 +290,10 @@ impl Gather<'_> {
         if let Some(next) = &self.next {
             let needed = tiles(tile_blocks(next.blocks, next.pairs));
             assert!(next.blocks <= self.blocks && next.tiles.len() >= needed);
+            if let Some(before) = &next.before {
+                let numbers = before.scale.len().min(before.bias.len());
+                assert!(numbers >= next.blocks * BLOCK && before.plane.len() >= plane_len);
+            }
         }
         assert!(self.bias.len() >= self.blocks * BLOCK);
         if let Skip::Planes(skip) = &self.skip {
@@ -312,11 +328,24 @@ impl Job for Gather<'_> {
                     },
                     bias: L::zero(),
                     act: self.act,
+                    before: None,
                 };
                 let bias = &self.bias[block * BLOCK..][..BLOCK];
                 let mut halves = [finish; HALVES];
                 for (half, numbers) in halves.iter_mut().zip(bias.chunks_exact(L::WIDTH)) {
                     half.bias = L::read(numbers);
+                }
+                let mut next = self.next.as_mut().filter(|next| block < next.blocks);
+                if let Some(before) = next.as_mut().and_then(|next| next.before.as_mut()) {
+                    for (index, half) in halves.iter_mut().enumerate().take(BLOCK / L::WIDTH) {
+                        let first = block * BLOCK + index * L::WIDTH;
+                        half.before = Some(FinishBefore {
+                            plane: before.plane.as_mut_ptr(),
+                            scale: L::read(&before.scale[first..]),
+                            bias: L::read(&before.bias[first..]),
+                            act: before.act,
+                        });
+                    }
                 }
                 let products = &self.products[block * layout.block_stride..];
                 let place = Place {
@@ -326,15 +355,15 @@ impl Job for Gather<'_> {
                     layout,
                 };
                 let origin = (planes.cell(0, 0), planes.row_stride);
-                // SAFETY: `plane` is a whole plane, and `Gather::run` has checked that the skipped planes are.
+                // SAFETY: `plane` is a whole plane, and `Gather::run` has checked that the skipped planes and the one for the
+                // next convolution are.
                 unsafe { passes::leave(place, products, origin, &mut halves, &mut scratch) };
-                if let Some(next) = &mut self.next
-                    && block < next.blocks
-                {
+                if let Some(next) = next {
                     let blocks = tile_blocks(next.blocks, next.pairs);
                     let layout = TileLayout::new(self.tiling, blocks, self.batch);
                     let tiles = &mut next.tiles[tile_start(block, next.pairs, layout)..];
                     let place = Place { layout, ..place };
+                    let plane = next.before.as_ref().map_or(&*plane, |before| before.plane);
                     if next.pairs {
                         passes::enter::<L, true>(place, plane, tiles, &mut scratch);
                     } else {
@@ -353,18 +382,33 @@ struct Finish<L> {
     skip: Option<*const f32>,
     bias: L,
     act: Act,
+    before: Option<FinishBefore<L>>,
+}
+
+/// What the next convolution reads instead of the layer's own result.
+#[derive(Clone, Copy)]
+struct FinishBefore<L> {
+    plane: *mut f32,
+    scale: L,
+    bias: L,
+    act: Act,
 }
 
 impl<L: Lanes> Cells<L> for Finish<L> {
     #[inline(always)]
     unsafe fn put(&mut self, at: usize, cell: L) {
         let mut cell = cell.add(self.bias);
-        // SAFETY: both planes hold every cell of the board.
+        // SAFETY: all planes hold every cell of the board.
         unsafe {
             if let Some(skip) = self.skip {
                 cell = cell.add(L::load(skip.add(at)));
             }
-            self.act.apply(cell).store(self.plane.add(at));
+            let cell = self.act.apply(cell);
+            cell.store(self.plane.add(at));
+            if let Some(before) = &self.before {
+                let scaled = cell.mul_add(before.scale, before.bias);
+                before.act.apply(scaled).store(before.plane.add(at));
+            }
         }
     }
 }

@@ -90,12 +90,14 @@ impl Program {
                     }
                 }
             }
+            Step::Activate { is_done: true, .. } => {}
             Step::Activate {
                 affine,
                 act,
                 from,
                 to,
                 added,
+                is_done: false,
             } => {
                 let mut output = mem::replace(&mut work.planes[*to], Buffer::zeroed(0));
                 let count = blocks(affine.scale.len());

@@ -120,6 +120,7 @@ impl Draft {
                     act,
                     prepared: false,
                     next_blocks: None,
+                    activates_next: false,
                     transient: false,
                 }
             }

@@ -11,7 +11,7 @@ use crate::kernels::gemm::Gemm;
 use crate::kernels::layout::{PlaneLayout, TileLayout};
 use crate::kernels::memory::Buffer;
 use crate::kernels::sparse::{FinishRows, Found};
-use crate::kernels::winograd::{Gather, NextTiles, Scatter, Skip};
+use crate::kernels::winograd::{Before, Gather, NextTiles, Scatter, Skip};
 use crate::kernels::{BLOCK, Isa, blocks, padded_rows};
 use crate::network::Reading;
 
@@ -22,6 +22,8 @@ pub(super) struct Workspace {
     pub(super) board: BoardSpace,
     tiles: Buffer,
     products: Buffer,
+    /// One plane between two convolutions, see [`Before`].
+    activated: Buffer,
     found: Found,
 }
 
@@ -54,6 +56,7 @@ impl Workspace {
                 .map(|blocks| Buffer::zeroed(blocks * padded_rows(batch) * BLOCK))
                 .collect(),
             board: BoardSpace::default(),
+            activated: Buffer::zeroed(plane_len),
             tiles: Buffer::zeroed(tiles(input_blocks)),
             products: Buffer::zeroed(tiles(output_blocks)),
             found: Found::default(),
@@ -71,12 +74,12 @@ impl Program {
         planes: &[f32],
         rows: &mut [f32],
     ) {
-        for step in &self.steps {
+        for (index, step) in self.steps.iter().enumerate() {
             match step {
                 Step::LoadPlanes { to } => {
                     self.load_planes(planes, batch, self.plane_blocks[*to], &mut work.planes[*to])
                 }
-                Step::Conv3 { .. } => self.conv3(isa, work, batch, step),
+                Step::Conv3 { .. } => self.conv3(isa, work, batch, index),
                 Step::Conv1 {
                     matrix,
                     from,
@@ -195,7 +198,7 @@ impl Program {
         }
     }
 
-    fn conv3(&self, isa: Isa, work: &mut Workspace, batch: usize, step: &Step) {
+    fn conv3(&self, isa: Isa, work: &mut Workspace, batch: usize, index: usize) {
         let Step::Conv3 {
             conv,
             from,
@@ -204,8 +207,9 @@ impl Program {
             act,
             prepared,
             next_blocks,
+            activates_next,
             transient,
-        } = step
+        } = &self.steps[index]
         else {
             return;
         };
@@ -247,6 +251,15 @@ impl Program {
                 blocks,
                 tiles: &mut work.tiles,
                 pairs: conv.pairs,
+                before: match self.steps.get(index + 1) {
+                    Some(Step::Activate { affine, act, .. }) if *activates_next => Some(Before {
+                        scale: &affine.scale,
+                        bias: &affine.bias,
+                        act: *act,
+                        plane: &mut work.activated,
+                    }),
+                    _ => None,
+                },
             }),
         }
         .run(isa);

@@ -26,6 +26,8 @@ pub(super) enum Step {
         prepared: bool,
         /// This step does it for the next one, which reads so many blocks.
         next_blocks: Option<usize>,
+        /// The step between the two, which scales and activates, is done on the way.
+        activates_next: bool,
         /// No later step reads the planes.
         transient: bool,
     },
@@ -70,6 +72,8 @@ pub(super) enum Step {
         from: usize,
         to: usize,
         added: Option<usize>,
+        /// Done by the convolution before.
+        is_done: bool,
     },
     /// The same for vectors.
     ActivateVector {
@@ -139,7 +143,8 @@ pub(super) enum FlatOrder {
 }
 
 /// Marks 3x3 convolutions that follow one another: the first hands its tiles to the second while they are in the
-/// nearest cache, and keeps the planes only if someone else reads them, too.
+/// nearest cache, and keeps the planes only if someone else reads them, too. A scale and an activation between the two
+/// (pre-activation) are done on the way.
 pub(super) fn join_convolutions(steps: &mut [Step]) {
     for index in 0..steps.len() {
         let Step::Conv3 {
@@ -152,15 +157,21 @@ pub(super) fn join_convolutions(steps: &mut [Step]) {
             continue;
         };
         let in_place = skip == Some(written);
+        let activated = activation_for_next(steps, index);
+        let (next_index, read) = match activated {
+            Some(activated) => (index + 2, activated),
+            None => (index + 1, written),
+        };
         // Planes that this convolution leaves as they are have not been Winograd-transformed.
-        let joined = match steps.get(index + 1) {
+        let joined = match steps.get(next_index) {
             Some(Step::Conv3 {
                 conv: next, from, ..
-            }) if *from == written && next.in_blocks <= conv.out_blocks => Some(next.in_blocks),
+            }) if *from == read && next.in_blocks <= conv.out_blocks => Some(next.in_blocks),
             _ => None,
         };
         let joins = joined.is_some();
-        let skips = matches!(steps.get(index + 1), Some(Step::Conv3 { skip, .. }) if *skip == Some(written));
+        let activates = joins && activated.is_some();
+        let skips = matches!(steps.get(next_index), Some(Step::Conv3 { skip, .. }) if *skip == Some(written));
         let later = steps[index + 1..].iter().skip(usize::from(joins));
         let kept = skips
             || later
@@ -169,17 +180,54 @@ pub(super) fn join_convolutions(steps: &mut [Step]) {
                 .is_some_and(|step| step.reads_planes(written));
         if let Step::Conv3 {
             next_blocks,
+            activates_next,
             transient,
             ..
         } = &mut steps[index]
         {
             *next_blocks = joined;
+            *activates_next = activates;
             *transient = joins && !kept && !in_place;
         }
-        if let Some(Step::Conv3 { prepared, .. }) = steps.get_mut(index + 1) {
+        if activates && let Some(Step::Activate { is_done, .. }) = steps.get_mut(index + 1) {
+            *is_done = true;
+        }
+        if let Some(Step::Conv3 { prepared, .. }) = steps.get_mut(next_index) {
             *prepared = joins;
         }
     }
+}
+
+/// The planes that a step after the convolution at `index` scales and activates for the next convolution alone.
+fn activation_for_next(steps: &[Step], index: usize) -> Option<usize> {
+    let Step::Conv3 { to: written, .. } = steps[index] else {
+        return None;
+    };
+    let Some(&Step::Activate {
+        from,
+        to,
+        added: None,
+        ..
+    }) = steps.get(index + 1)
+    else {
+        return None;
+    };
+    let Some(Step::Conv3 {
+        from: read,
+        to: next_to,
+        skip,
+        ..
+    }) = steps.get(index + 2)
+    else {
+        return None;
+    };
+    let only_reader = from == written && to != from && *read == to && *skip != Some(to);
+    let mut later = steps[index + 3..].iter();
+    let is_read_later = *next_to != to
+        && later
+            .find(|step| step.touches_planes(to))
+            .is_some_and(|step| step.reads_planes(to));
+    (only_reader && !is_read_later).then_some(to)
 }
 
 impl Step {

@@ -83,6 +83,7 @@ impl Compiler {
                     from,
                     to,
                     added: Some(added_at),
+                    is_done: false,
                 });
                 self.release(added);
                 Ok(Value::of_planes(to, count))
@@ -250,6 +251,7 @@ impl Compiler {
             from,
             to,
             added: None,
+            is_done: false,
         });
         Value::of_planes(to, planes)
     }
