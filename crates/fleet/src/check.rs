@@ -6,7 +6,7 @@
 use std::sync::atomic::AtomicBool;
 
 use crate::{
-    Game, MatchRecord, SelfPlayTask,
+    Game, GameError, MatchRecord, SelfPlayTask,
     wire::{Kind, MatchBody, Task, game_id},
 };
 
@@ -102,7 +102,7 @@ pub fn is_played_by<G: Game>(
     task: &SelfPlayTask<'_>,
     body: &[u8],
     stop: &AtomicBool,
-) -> Option<bool> {
+) -> Result<Option<bool>, GameError> {
     let again = G::play(settings, player, task, stop)?;
-    Some(G::encode(&again) == body)
+    Ok(again.map(|again| G::encode(&again) == body))
 }

@@ -41,13 +41,13 @@ pub trait Game: Sized + 'static {
     ) -> Result<Self::Player, GameError>;
 
     /// Plays a game of a player against itself; nothing when `stop` was set before its end. The task's seed fixes all
-    /// random choices.
+    /// random choices. An error, such as that of a network's evaluator, ends the run with its text.
     fn play(
         settings: &Self::Settings,
         player: &Self::Player,
         task: &SelfPlayTask<'_>,
         stop: &AtomicBool,
-    ) -> Option<Self::Record>;
+    ) -> Result<Option<Self::Record>, GameError>;
 
     /// Plays a game between two players; nothing when `stop` was set before its end. Even and odd slots have the colours
     /// exchanged, if the game has colours.
@@ -57,7 +57,7 @@ pub trait Game: Sized + 'static {
         slot: u32,
         seed: u64,
         stop: &AtomicBool,
-    ) -> Option<MatchRecord>;
+    ) -> Result<Option<MatchRecord>, GameError>;
 
     /// Checks a self-play game that was played somewhere else, by the rules alone: the start that the task's seed gives,
     /// every move, the end, the result, and the training records. The error is a sentence for whoever sent it.

@@ -6,13 +6,15 @@
 
 use std::{
     sync::{
-        Mutex, PoisonError,
+        OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     thread,
 };
 
-use crate::{MatchGame, MatchScore, MatchVerdict, Sprt, Store, StoreError, Winner, desk::Desk};
+use crate::{
+    GameError, MatchGame, MatchScore, MatchVerdict, RunError, Sprt, Store, Winner, desk::Desk,
+};
 
 /// A match between two players.
 #[derive(Clone, Copy, Debug)]
@@ -56,9 +58,9 @@ pub fn play_match(
     store: &dyn Store,
     task: &MatchTask<'_>,
     stop: &AtomicBool,
-    play: impl Fn(u32, u64, &AtomicBool) -> Option<Winner> + Sync,
+    play: impl Fn(u32, u64, &AtomicBool) -> Result<Option<Winner>, GameError> + Sync,
     on_progress: impl Fn(MatchScore) + Sync,
-) -> Result<(MatchVerdict, MatchScore), StoreError> {
+) -> Result<(MatchVerdict, MatchScore), RunError> {
     play_match_at(
         &Desk::default(),
         false,
@@ -77,13 +79,18 @@ pub(crate) fn play_match_at(
     store: &dyn Store,
     task: &MatchTask<'_>,
     stop: &AtomicBool,
-    play: impl Fn(u32, u64, &AtomicBool) -> Option<Winner> + Sync,
+    play: impl Fn(u32, u64, &AtomicBool) -> Result<Option<Winner>, GameError> + Sync,
     on_progress: impl Fn(MatchScore) + Sync,
-) -> Result<(MatchVerdict, MatchScore), StoreError> {
+) -> Result<(MatchVerdict, MatchScore), RunError> {
     // Games under way are given up as soon as the match is decided.
     let done = desk.open_match(task, store.match_games()?, is_for_workers);
     let is_over = || done.load(Ordering::Relaxed) || stop.load(Ordering::Relaxed);
-    let failure = Mutex::new(None);
+    let failure = OnceLock::new();
+    let fail = |error: RunError| {
+        // Of several failures the first is told.
+        let _ = failure.set(error);
+        done.store(true, Ordering::Relaxed);
+    };
     let at_once = match task.at_once {
         0 if !is_for_workers => 1,
         at_once => at_once,
@@ -99,18 +106,16 @@ pub(crate) fn play_match_at(
                         desk.wait();
                         continue;
                     };
-                    let Some(winner) = play(offer.slot, offer.seed, &done) else {
-                        return;
+                    let winner = match play(offer.slot, offer.seed, &done) {
+                        Ok(Some(winner)) => winner,
+                        Ok(None) => return,
+                        Err(error) => return fail(RunError::Game(error)),
                     };
                     let game = MatchGame::new(task.first, task.second, offer.slot, winner);
                     match desk.fill(store, &game) {
                         Ok(Some((_, score))) => on_progress(score),
                         Ok(None) => return,
-                        Err(error) => {
-                            lock(&failure).get_or_insert(error);
-                            done.store(true, Ordering::Relaxed);
-                            return;
-                        }
+                        Err(error) => return fail(error.into()),
                     }
                 }
             });
@@ -123,10 +128,7 @@ pub(crate) fn play_match_at(
         }
     });
     let outcome = desk.close_match();
-    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(error) => Err(error),
-        None => Ok(outcome),
-    }
+    failure.into_inner().map_or(Ok(outcome), Err)
 }
 
 /// The results of a match by slot.
@@ -199,12 +201,10 @@ impl Slots {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
     use crate::{FolderStore, Limits};
 
@@ -239,7 +239,7 @@ mod tests {
     fn a_match_nobody_wins_ends_at_its_longest_and_not_later() {
         let (_folder, store) = store();
         let sprt = sprt(10, 20);
-        let nobody = |_: u32, _: u64, _: &AtomicBool| Some(Winner::Nobody);
+        let nobody = |_: u32, _: u64, _: &AtomicBool| Ok(Some(Winner::Nobody));
         let stop = AtomicBool::new(false);
         let (verdict, _) = play_match(&store, &task(sprt, 7), &stop, nobody, |_| {}).unwrap();
         assert_eq!(verdict, MatchVerdict::Fail);
@@ -252,11 +252,11 @@ mod tests {
         let sprt = sprt(30, 40);
         // As many wins as losses keep the test open until the end.
         let even = |slot: u32, _: u64, _: &AtomicBool| {
-            Some(if slot.is_multiple_of(2) {
+            Ok(Some(if slot.is_multiple_of(2) {
                 Winner::First
             } else {
                 Winner::Second
-            })
+            }))
         };
         let stop = AtomicBool::new(false);
         play_match(&store, &task(sprt, 64), &stop, even, |_| {}).unwrap();
@@ -278,7 +278,7 @@ mod tests {
         let win = |slot: u32, _: u64, _: &AtomicBool| {
             played.lock().unwrap().push(slot);
             stop.store(slot == 4, Ordering::Relaxed);
-            Some(Winner::First)
+            Ok(Some(Winner::First))
         };
         let (verdict, score) = play_match(&first, &task(sprt, 1), &stop, win, |_| {}).unwrap();
         assert_eq!(
@@ -292,6 +292,19 @@ mod tests {
         assert_eq!(verdict, MatchVerdict::Pass);
         let played = played.into_inner().unwrap();
         assert_eq!(played, (0..played.len() as u32).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_game_that_fails_ends_the_match_with_its_error() {
+        let (_folder, store) = store();
+        let fails = |slot: u32, _: u64, _: &AtomicBool| match slot {
+            3 => Err("the card was taken out".into()),
+            _ => Ok(Some(Winner::First)),
+        };
+        let stop = AtomicBool::new(false);
+        let ended = play_match(&store, &task(sprt(10, 40), 2), &stop, fails, |_| {});
+        assert_eq!(ended.unwrap_err().to_string(), "the card was taken out");
+        assert!(!stop.into_inner(), "only the match ends by itself");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use base::{LockedFolder, nth_seed};
 use crate::{
     Appended, Beginning, CHECKPOINT_EXTENSION, Event, FolderStore, Games, Learner, Ledger,
     LedgerError, Phase, PlayerFor, RunError, SelfPlayTask, ServeOptions, State, Status, Store,
-    StoreError, TrainingLine, TrainingProgress, TrainingRequest,
+    TrainingLine, TrainingProgress, TrainingRequest,
     beginning::{adopt, begin, check_same, new_settings},
     desk::{Desk, SelfPlayOffer},
     ledger::Shared,
@@ -261,18 +261,9 @@ impl<L: Learner> Run<L> {
             .map_err(RunError::Game)?;
         let (settings, store, network) = (&*self.settings, &self.store, &self.state.best);
         let shared = &self.shared;
-        let books = Mutex::new((&mut self.games, None::<StoreError>));
-        let play = |number| {
-            let task = SelfPlayTask {
-                number,
-                round,
-                network,
-                seed: nth_seed(schedule.seed, number),
-            };
-            L::play(settings, &player, &task, &enough)
-        };
+        let books = Mutex::new((&mut self.games, None::<RunError>));
         // What is done with a game is the same wherever it was played; one from elsewhere is kept already.
-        let count = |record: Option<L::Record>, kept: Result<(), StoreError>| {
+        let count = |record: Option<L::Record>, kept: Result<(), RunError>| {
             let mut books = books.lock().unwrap_or_else(PoisonError::into_inner);
             let (games, failure) = &mut *books;
             if let Err(error) = kept {
@@ -294,18 +285,30 @@ impl<L: Learner> Run<L> {
                 shared.desk.wake();
             }
         };
+        let play = |number| {
+            let task = SelfPlayTask {
+                number,
+                round,
+                network,
+                seed: nth_seed(schedule.seed, number),
+            };
+            L::play(settings, &player, &task, &enough).unwrap_or_else(|error| {
+                count(None, Err(RunError::Game(error)));
+                None
+            })
+        };
         let finished = |_, record| match store.append_game(&L::encode(&record)) {
             Ok(Appended::New) => {
                 shared.desk.count_game(round);
                 count(Some(record), Ok(()));
             }
             Ok(Appended::Duplicate) => count(None, Ok(())),
-            Err(error) => count(None, Err(error)),
+            Err(error) => count(None, Err(error.into())),
         };
         let number = || match shared.desk.take_number() {
             Ok(number) => Some(number),
             Err(error) => {
-                count(None, Err(error));
+                count(None, Err(error.into()));
                 None
             }
         };
@@ -328,7 +331,7 @@ impl<L: Learner> Run<L> {
             }
         });
         if let Some(error) = books.into_inner().unwrap_or_else(PoisonError::into_inner).1 {
-            return Err(error.into());
+            return Err(error);
         }
         self.state.seconds.selfplay += began.elapsed().as_secs_f64();
         self.store.save_state(&self.state)?;

@@ -56,15 +56,15 @@ impl Worker {
         let (settings, stop) = (Settings::default(), AtomicBool::new(false));
         let (content, body) = match task.kind {
             Kind::Selfplay => {
-                let record =
-                    Coins::play(&settings, &player(0), &selfplay_task(task), &stop).unwrap();
+                let played = Coins::play(&settings, &player(0), &selfplay_task(task), &stop);
+                let record = played.unwrap().unwrap();
                 (Coins::moves_and_result(&record), Coins::encode(&record))
             }
             Kind::Match => {
                 let players = [&player(0), &player(1)];
                 let slot = task.number as u32;
-                let record =
-                    Coins::play_match_game(&settings, players, slot, task.seed, &stop).unwrap();
+                let played = Coins::play_match_game(&settings, players, slot, task.seed, &stop);
+                let record = played.unwrap().unwrap();
                 let body = serde_json::to_vec(&MatchBody::from(&record)).unwrap();
                 (record.moves, body)
             }

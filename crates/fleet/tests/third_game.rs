@@ -153,14 +153,14 @@ impl Game for Nim {
         player: &Policy,
         task: &SelfPlayTask<'_>,
         _: &AtomicBool,
-    ) -> Option<Record> {
+    ) -> Result<Option<Record>, GameError> {
         let (moves, first_won) = play([player, player], &mut Rng::seed_from_u64(task.seed));
-        Some(Record {
+        Ok(Some(Record {
             number: task.number,
             round: task.round,
             moves,
             first_won,
-        })
+        }))
     }
 
     fn play_match_game(
@@ -169,7 +169,7 @@ impl Game for Nim {
         slot: u32,
         seed: u64,
         _: &AtomicBool,
-    ) -> Option<MatchRecord> {
+    ) -> Result<Option<MatchRecord>, GameError> {
         let first_begins = slot.is_multiple_of(2);
         let order = if first_begins {
             players
@@ -177,10 +177,10 @@ impl Game for Nim {
             [players[1], players[0]]
         };
         let (moves, beginner_won) = play(order, &mut Rng::seed_from_u64(seed));
-        Some(MatchRecord {
+        Ok(Some(MatchRecord {
             winner: Some(beginner_won == first_begins).into(),
             moves: serde_json::to_string(&moves).unwrap_or_default(),
-        })
+        }))
     }
 
     fn verify(_: &Settings, task: &SelfPlayTask<'_>, record: &Record) -> Result<(), String> {

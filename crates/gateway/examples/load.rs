@@ -310,6 +310,7 @@ impl Simulated {
         let (content, body) = match task.kind {
             Kind::Selfplay => {
                 let record = Coins::play(&settings, &network(0)?, &selfplay_task(task), &stop)
+                    .expect("coins fall")
                     .expect("a game");
                 (Coins::moves_and_result(&record), Coins::encode(&record))
             }
@@ -322,6 +323,7 @@ impl Simulated {
                     task.seed,
                     &stop,
                 )
+                .expect("coins fall")
                 .expect("a game");
                 let body = serde_json::to_vec(&MatchBody::from(&record)).expect("JSON");
                 (record.moves, body)

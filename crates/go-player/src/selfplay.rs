@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use go::{Color, Game, Komi, Move, Score};
 use rand::{RngExt, SeedableRng};
-use search::{Gumbel, Rule, Search, SearchRng, Settings, Side, Sigma, Task};
+use search::{EvaluateError, Gumbel, Rule, Search, SearchRng, Settings, Side, Sigma, Task};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -111,7 +111,7 @@ pub fn play_game(
     settings: &SelfPlay,
     seed: u64,
     stop: &AtomicBool,
-) -> Option<Finished> {
+) -> Result<Option<Finished>, EvaluateError> {
     play_between([judge, judge], settings, seed, stop, |_| ())
 }
 
@@ -122,7 +122,7 @@ pub fn play_between<S>(
     seed: u64,
     stop: &AtomicBool,
     seat: impl Fn(Color) -> S,
-) -> Option<Finished> {
+) -> Result<Option<Finished>, EvaluateError> {
     let komi = Komi::new(settings.komi).unwrap_or_default();
     let game = Game::new(judges[0].size(), komi);
     play_from(game, judges, settings, seed, stop, seat)
@@ -141,7 +141,7 @@ pub fn play_from<S>(
     seed: u64,
     stop: &AtomicBool,
     seat: impl Fn(Color) -> S,
-) -> Option<Finished> {
+) -> Result<Option<Finished>, EvaluateError> {
     let mut rng = SearchRng::seed_from_u64(seed);
     let size = game.size();
     for judge in judges {
@@ -171,6 +171,9 @@ pub fn play_from<S>(
         let seated = seat(game.to_move());
         let thought = think(judge, settings, &game, &search, simulations, stop)?;
         drop(seated);
+        let Some(thought) = thought else {
+            return Ok(None);
+        };
         if is_full {
             steps.push(thought.step);
             turns.push(game.move_number());
@@ -190,14 +193,14 @@ pub fn play_from<S>(
         };
         if *lost >= RESIGN_MOVES {
             if may_resign {
-                return Some(Finished {
+                return Ok(Some(Finished {
                     game,
                     winner: Some(color.opponent()),
                     score: None,
                     steps,
                     turns,
                     looked_lost: None,
-                });
+                }));
             }
             looked_lost.get_or_insert(color);
         }
@@ -212,14 +215,14 @@ pub fn play_from<S>(
         }
     }
     let score = game.score();
-    Some(Finished {
+    Ok(Some(Finished {
         winner: score.winner(),
         score: Some(score),
         game,
         steps,
         turns,
         looked_lost,
-    })
+    }))
 }
 
 /// The move that a network with a search of `settings.simulations` would play, and its winrate for the side to move;
@@ -230,10 +233,10 @@ pub fn choose(
     game: &Game,
     seed: u64,
     stop: &AtomicBool,
-) -> Option<(Move, f64)> {
+) -> Result<Option<(Move, f64)>, EvaluateError> {
     let search = Search::new(seed);
     let thought = think(judge, settings, game, &search, settings.simulations, stop)?;
-    Some((thought.best, thought.winrate))
+    Ok(thought.map(|thought| (thought.best, thought.winrate)))
 }
 
 /// What a search found.
@@ -251,7 +254,7 @@ fn think(
     search: &Search<Position>,
     simulations: u64,
     stop: &AtomicBool,
-) -> Option<Thought> {
+) -> Result<Option<Thought>, EvaluateError> {
     let assumptions = Assumptions {
         net_komi: TurnKomi::TRAINED,
         trust: Trust::BOTH,
@@ -271,17 +274,14 @@ fn think(
     };
     // Values of another plan's visits would upset the halving, so every move starts afresh.
     search.clear();
-    let searched = search.run(
+    search.run(
         &position,
         judge,
         &rules,
         &Task::playouts(simulations).stopped_by(stop),
-    );
-    if let Err(error) = searched {
-        panic!("the search failed: {error}");
-    }
+    )?;
     if stop.load(std::sync::atomic::Ordering::Relaxed) {
-        return None;
+        return Ok(None);
     }
     let snapshot = search.snapshot();
     let side = match game.to_move() {
@@ -307,12 +307,12 @@ fn think(
         best_winrate: chosen.and_then(|mv| mv.winrate).unwrap_or(winrate) as f32,
         best_visits: chosen.map_or(0, |mv| mv.visits),
     };
-    Some(Thought {
+    Ok(Some(Thought {
         best,
         winrate,
         policy,
         step,
-    })
+    }))
 }
 
 fn draw(policy: &[(Move, f64)], rng: &mut SearchRng) -> Move {
@@ -328,10 +328,13 @@ fn draw(policy: &[(Move, f64)], rng: &mut SearchRng) -> Move {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    };
 
     use net::{
-        Reference,
+        Evaluator, IoShape, Reference,
         leela::{LeelaNetwork, LeelaShape, LeelaVersion},
     };
 
@@ -353,7 +356,8 @@ mod tests {
     }
 
     fn play(settings: &SelfPlay, seed: u64) -> Finished {
-        play_game(&judge(5), settings, seed, &AtomicBool::new(false)).unwrap()
+        let played = play_game(&judge(5), settings, seed, &AtomicBool::new(false));
+        played.unwrap().unwrap()
     }
 
     #[test]
@@ -443,8 +447,45 @@ mod tests {
         assert!(played_out.score.is_some());
     }
 
+    /// A device that fails after so many evaluations.
+    struct Failing(Reference, AtomicUsize);
+
+    impl Evaluator for Failing {
+        fn shape(&self) -> &IoShape {
+            self.0.shape()
+        }
+
+        fn preferred_batch(&self) -> usize {
+            1
+        }
+
+        fn evaluate(&self, rows: &[f32], outputs: &mut [f32]) -> Result<(), net::EvaluateError> {
+            if self.1.fetch_sub(1, Ordering::Relaxed) == 0 {
+                let why = "the card was taken out".to_owned();
+                return Err(net::EvaluateError::Backend(why));
+            }
+            self.0.evaluate(rows, outputs)
+        }
+    }
+
+    #[test]
+    fn a_network_that_fails_ends_the_game_with_its_error() {
+        for evaluations in [0, 7] {
+            let random = LeelaNetwork::random(LeelaVersion::V1, LeelaShape::stock(5, 1, 2), 3);
+            let network = Reference::new(random.to_network()).unwrap();
+            let failing = Arc::new(Failing(network, AtomicUsize::new(evaluations)));
+            let judge = Judge::new(failing, 1 << 20).unwrap();
+            let played = play_game(&judge, &quick(), 1, &AtomicBool::new(false));
+            assert_eq!(
+                played.err().map(|error| error.to_string()).as_deref(),
+                Some("the network could not be evaluated: the card was taken out")
+            );
+        }
+    }
+
     #[test]
     fn a_stopped_game_is_no_game() {
-        assert!(play_game(&judge(5), &quick(), 1, &AtomicBool::new(true)).is_none());
+        let stopped = play_game(&judge(5), &quick(), 1, &AtomicBool::new(true));
+        assert!(stopped.unwrap().is_none());
     }
 }

@@ -8,7 +8,7 @@ use std::{
 use fleet::{MatchRecord, Winner};
 use go::{BoardSize, Color, Game, Komi, Move};
 use go_player::{
-    Judge, LoadedNetwork,
+    EvaluateError, Judge, LoadedNetwork,
     selfplay::{SelfPlay, choose, play_between},
 };
 use net::{Evaluator, Gather};
@@ -84,7 +84,7 @@ pub(crate) fn play(
     slot: u32,
     seed: u64,
     stop: &AtomicBool,
-) -> Option<MatchRecord> {
+) -> Result<Option<MatchRecord>, EvaluateError> {
     let first = if slot.is_multiple_of(2) {
         Color::Black
     } else {
@@ -103,7 +103,10 @@ pub(crate) fn play(
                 Color::Black => black.gather.join(),
                 Color::White => white.gather.join(),
             };
-            let finished = play_between([&black.judge, &white.judge], settings, seed, stop, seat)?;
+            let judges = [&black.judge, &white.judge];
+            let Some(finished) = play_between(judges, settings, seed, stop, seat)? else {
+                return Ok(None);
+            };
             let names: Vec<String> = finished
                 .game
                 .moves()
@@ -112,12 +115,15 @@ pub(crate) fn play(
             moves = moves_and_result(&names, &finished.result());
             finished.winner
         }
-        _ => play_mixed(by_color, size, settings, seed, stop)?,
+        _ => match play_mixed(by_color, size, settings, seed, stop)? {
+            Some(winner) => winner,
+            None => return Ok(None),
+        },
     };
-    Some(MatchRecord {
+    Ok(Some(MatchRecord {
         winner: Winner::from(winner.map(|winner| winner == first)),
         moves,
-    })
+    }))
 }
 
 /// A game in which a player is no network; the winner, or nobody. A program that breaks off has lost.
@@ -127,33 +133,33 @@ fn play_mixed(
     settings: &SelfPlay,
     seed: u64,
     stop: &AtomicBool,
-) -> Option<Option<Color>> {
+) -> Result<Option<Option<Color>>, EvaluateError> {
     let komi = Komi::new(settings.komi).unwrap_or_default();
     let mut game = Game::new(size, komi);
     let mut sides = [Side::new(players[0], seed), Side::new(players[1], !seed)];
     for (side, color) in sides.iter_mut().zip([Color::Black, Color::White]) {
         if side.begin(size, komi).is_none() {
-            return Some(Some(color.opponent()));
+            return Ok(Some(Some(color.opponent())));
         }
     }
     let max_moves = (settings.max_length * size.area() as f64) as usize;
     while !game.is_over() && game.move_number() < max_moves {
         let color = game.to_move();
-        let mv = match sides[color.index()].choose(&game, settings, stop) {
+        let mv = match sides[color.index()].choose(&game, settings, stop)? {
             Chosen::Move(mv) => mv,
-            Chosen::Resigned => return Some(Some(color.opponent())),
-            Chosen::Stopped => return None,
+            Chosen::Resigned => return Ok(Some(Some(color.opponent()))),
+            Chosen::Stopped => return Ok(None),
         };
         if game.play(mv).is_err() {
-            return Some(Some(color.opponent()));
+            return Ok(Some(Some(color.opponent())));
         }
         if sides[color.opponent().index()].hear(color, mv).is_none() {
-            return Some(Some(color));
+            return Ok(Some(Some(color)));
         }
     }
     // A program that counts knows which stones are dead.
     let counted = sides.iter_mut().find_map(Side::final_winner);
-    Some(counted.unwrap_or_else(|| game.score().winner()))
+    Ok(Some(counted.unwrap_or_else(|| game.score().winner())))
 }
 
 enum Chosen {
@@ -203,11 +209,16 @@ impl<'a> Side<'a> {
         Some(())
     }
 
-    fn choose(&mut self, game: &Game, settings: &SelfPlay, stop: &AtomicBool) -> Chosen {
-        match self.player {
+    fn choose(
+        &mut self,
+        game: &Game,
+        settings: &SelfPlay,
+        stop: &AtomicBool,
+    ) -> Result<Chosen, EvaluateError> {
+        Ok(match self.player {
             GoPlayer::Network(network) => {
                 let _seat = network.gather.join();
-                match choose(&network.judge, settings, game, self.random.random(), stop) {
+                match choose(&network.judge, settings, game, self.random.random(), stop)? {
                     Some((_, winrate)) if winrate < settings.resign_winrate => Chosen::Resigned,
                     Some((mv, _)) => Chosen::Move(mv),
                     None => Chosen::Stopped,
@@ -216,7 +227,7 @@ impl<'a> Side<'a> {
             GoPlayer::Random => Chosen::Move(random_move(game, &mut self.random)),
             GoPlayer::Program(_) => {
                 if stop.load(std::sync::atomic::Ordering::Relaxed) {
-                    return Chosen::Stopped;
+                    return Ok(Chosen::Stopped);
                 }
                 let color = color_name(game.to_move());
                 let answer = self
@@ -232,7 +243,7 @@ impl<'a> Side<'a> {
                     None => Chosen::Resigned,
                 }
             }
-        }
+        })
     }
 
     /// Tells a program the opponent's move; nothing if it does not accept it.
@@ -304,6 +315,7 @@ mod tests {
             u64::from(slot),
             &stop,
         )
+        .unwrap()
         .map(|game| game.winner)
     }
 
@@ -324,7 +336,11 @@ mod tests {
         for slot in 0..2 {
             let players = [&gnugo, &GoPlayer::Random];
             let winner = play(players, size, &SelfPlay::default(), slot, 7, &stop);
-            assert_eq!(winner.unwrap().winner, Winner::First, "slot {slot}");
+            assert_eq!(
+                winner.unwrap().unwrap().winner,
+                Winner::First,
+                "slot {slot}"
+            );
         }
     }
 }

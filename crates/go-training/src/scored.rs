@@ -120,16 +120,16 @@ impl Game for ScoredGo {
         player: &ScoredPlayer,
         task: &SelfPlayTask<'_>,
         stop: &AtomicBool,
-    ) -> Option<ScoredGame> {
+    ) -> Result<Option<ScoredGame>, GameError> {
         let game = start(settings, task.seed);
-        let GoPlayer::Network(player) = player.on(game.size())? else {
-            return None;
+        let Some(GoPlayer::Network(player)) = player.on(game.size()) else {
+            return Ok(None);
         };
-        let _seat = player.gather.join();
+        let _participant = player.gather.join();
         let judges = [&player.judge; 2];
         let play = &settings.selfplay.play;
         let finished = play_from(game, judges, play, task.seed, stop, |_| ())?;
-        Some(ScoredGame::new(task, &finished))
+        Ok(finished.map(|finished| ScoredGame::new(task, &finished)))
     }
 
     fn play_match_game(
@@ -138,11 +138,20 @@ impl Game for ScoredGo {
         slot: u32,
         seed: u64,
         stop: &AtomicBool,
-    ) -> Option<MatchRecord> {
+    ) -> Result<Option<MatchRecord>, GameError> {
         let size = match_board(settings, slot);
-        let players = [players[0].on(size)?, players[1].on(size)?];
+        let (Some(first), Some(second)) = (players[0].on(size), players[1].on(size)) else {
+            return Ok(None);
+        };
         let play = settings.gate.play(&settings.selfplay.play);
-        anchor::play(players, size, &play, slot, seed, stop)
+        Ok(anchor::play(
+            [first, second],
+            size,
+            &play,
+            slot,
+            seed,
+            stop,
+        )?)
     }
 
     fn verify(

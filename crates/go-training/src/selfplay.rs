@@ -5,7 +5,7 @@ use std::{num::NonZero, sync::atomic::AtomicBool, thread};
 use base::nth_seed;
 use fleet::play_games;
 use go_player::{
-    LoadedNetwork,
+    EvaluateError, LoadedNetwork,
     selfplay::{Finished, SelfPlay, play_game},
 };
 
@@ -38,15 +38,15 @@ pub fn self_play(
     at_once: usize,
     stop: &AtomicBool,
     finished: impl Fn(u64, Finished) + Sync,
-) -> Load {
+) -> Result<Load, EvaluateError> {
     let player = NetworkPlayer::new(network, rows_wanted(at_once), CACHE_BYTES);
     let play = |number| {
         let _seat = player.gather.join();
         play_game(&player.judge, settings, nth_seed(seed, number), stop)
     };
-    play_games(first, end, at_once, stop, play, finished);
+    play_games(first, end, at_once, stop, play, finished)?;
     let (batches, rows) = player.gather.statistics();
-    Load { batches, rows }
+    Ok(Load { batches, rows })
 }
 
 /// A batch for each core, all games together.
@@ -88,7 +88,7 @@ mod tests {
                     .insert(number, game.game.move_number());
             },
         );
-        (lengths.into_inner().unwrap(), load)
+        (lengths.into_inner().unwrap(), load.unwrap())
     }
 
     #[test]

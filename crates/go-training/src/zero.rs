@@ -103,18 +103,14 @@ impl Game for Go {
         player: &GoPlayer,
         task: &SelfPlayTask<'_>,
         stop: &AtomicBool,
-    ) -> Option<StoredGame> {
+    ) -> Result<Option<StoredGame>, GameError> {
         let GoPlayer::Network(player) = player else {
-            return None;
+            return Ok(None);
         };
         let _seat = player.gather.join();
         let finished = play_game(&player.judge, &settings.selfplay.play, task.seed, stop)?;
-        Some(StoredGame::new(
-            task.number,
-            task.round,
-            task.network,
-            &finished,
-        ))
+        Ok(finished
+            .map(|finished| StoredGame::new(task.number, task.round, task.network, &finished)))
     }
 
     fn play_match_game(
@@ -123,9 +119,10 @@ impl Game for Go {
         slot: u32,
         seed: u64,
         stop: &AtomicBool,
-    ) -> Option<MatchRecord> {
+    ) -> Result<Option<MatchRecord>, GameError> {
         let play = settings.gate.play(&settings.selfplay.play);
-        anchor::play(players, board_size(settings), &play, slot, seed, stop)
+        let size = board_size(settings);
+        Ok(anchor::play(players, size, &play, slot, seed, stop)?)
     }
 
     fn verify(

@@ -5,7 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use mario::{Ending, Game, Rules};
+use search::EvaluateError;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use crate::clock::Clock;
 use crate::player::{Player, View};
@@ -181,6 +183,17 @@ pub struct Series {
     pub threads: usize,
 }
 
+/// Why an evaluation ends before its last game.
+#[derive(Debug, Error)]
+pub enum EvaluationError {
+    /// The file of results.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// The player: its network could not be evaluated.
+    #[error(transparent)]
+    Player(#[from] EvaluateError),
+}
+
 /// Plays console deals at each level. Games found in `results` are not played again and new ones are added to it; the
 /// first game of every level comes before the second of any, so that a part says something of all levels. When `stop`
 /// is set, unfinished games are dropped and levels have fewer games than asked for. `on_game` is called with each game.
@@ -190,7 +203,7 @@ pub fn evaluate(
     results: &mut Results,
     stop: &AtomicBool,
     on_game: &(dyn Fn(&GameResult) + Sync),
-) -> Result<Vec<LevelResult>, ResultsError> {
+) -> Result<Vec<LevelResult>, EvaluationError> {
     let numbers = series.first_game..series.first_game.saturating_add(series.games);
     let mut due = Vec::new();
     for number in numbers.clone() {
@@ -212,16 +225,19 @@ pub fn evaluate(
             };
             let seed = evaluation_seed(number);
             let mut player = new_player(u64::from(seed));
-            let Some(game) = play_game(&mut *player, seed, level, series.rules, stop) else {
-                return;
-            };
+            let played = play_game(&mut *player, seed, level, series.rules, stop);
             let mut table = lock();
-            match table.0.add(level, number, game.clone()) {
-                Ok(()) => on_game(&game),
-                Err(error) => {
-                    table.1 = Some(error);
-                    failed.store(true, Ordering::Relaxed);
-                }
+            let kept = match played {
+                Ok(None) => return,
+                Ok(Some(game)) => match table.0.add(level, number, game.clone()) {
+                    Ok(()) => Ok(on_game(&game)),
+                    Err(error) => Err(EvaluationError::from(error)),
+                },
+                Err(error) => Err(error.into()),
+            };
+            if let Err(error) = kept {
+                table.1.get_or_insert(error);
+                failed.store(true, Ordering::Relaxed);
             }
         }
     };
@@ -270,30 +286,30 @@ impl LevelResult {
     }
 }
 
-/// One game; nothing when `stop` is set before it ends. A player without an answer while placements remain gives up.
+/// Plays one game; nothing when `stop` is set before it ends. A player without an answer while placements remain gives up.
 pub fn play_game(
     player: &mut dyn Player,
     seed: u16,
     level: u8,
     rules: Rules,
     stop: &AtomicBool,
-) -> Option<GameResult> {
+) -> Result<Option<GameResult>, EvaluateError> {
     let mut game = Game::console(seed, level, rules);
     let mut thought = Duration::ZERO;
     player.new_game();
     while game.ending().is_none() {
         if stop.load(Ordering::Relaxed) {
-            return None;
+            return Ok(None);
         }
         let stopwatch = Clock::Processor.start();
         let decision = player.decide(&View::of(&game));
         thought += stopwatch.elapsed();
-        match decision {
+        match decision? {
             Some(decision) if game.play(decision.placement).is_ok() => {}
             _ => break,
         }
     }
-    Some(GameResult::of(&game, seed, thought.as_secs_f64()))
+    Ok(Some(GameResult::of(&game, seed, thought.as_secs_f64())))
 }
 
 #[cfg(test)]

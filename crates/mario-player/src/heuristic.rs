@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use mario::{Board, Pill, Placement, flood};
+use search::EvaluateError;
 use thiserror::Error;
 
 use crate::features::{FEATURE_NAMES, FEATURES, Features, features};
@@ -159,21 +160,24 @@ impl Heuristic {
 }
 
 impl Player for Heuristic {
-    fn decide(&mut self, view: &View) -> Option<Decision> {
+    fn decide(&mut self, view: &View) -> Result<Option<Decision>, EvaluateError> {
         let scores = match view.next.filter(|_| self.uses_next) {
             Some(next) => scored_with_next(&view.board, view.pill, next, &self.weights),
             None => scored(&view.board, view.pill, &self.weights),
         };
-        let (placement, best) = scores.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let best = scores.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
+        let Some((placement, best)) = best else {
+            return Ok(None);
+        };
         // As a record weights must not be negative: the share a soft choice would give them.
         let weights = scores
             .iter()
             .map(|&(at, score)| (at, f64::from((score - best) / SOFT_CHOICE).exp()))
             .collect();
-        Some(Decision {
+        Ok(Some(Decision {
             placement,
             weights,
             positions: scores.len() as u64,
-        })
+        }))
     }
 }

@@ -9,11 +9,11 @@
 //! let mut game = Game::console(0x8988, 0, Rules { most_pills: Some(400), ..Rules::default() });
 //! let mut player = Heuristic::two_plies(Weights::default());
 //! while game.ending().is_none() {
-//!     let decision = player.decide(&View::of(&game)).expect("the throat is free");
+//!     let decision = player.decide(&View::of(&game))?.expect("the throat is free");
 //!     game.play(decision.placement)?;
 //! }
 //! assert_eq!(game.ending(), Some(Ending::Cleared));
-//! # Ok::<(), mario::IllegalPlacement>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! In reading order: the interface, the heuristic, the clock, the tree search's two doors and the players
@@ -51,7 +51,8 @@ mod solve;
 
 pub use clock::Clock;
 pub use evaluate::{
-    Estimate, Finish, GameResult, LevelResult, Series, evaluate, evaluation_seed, play_game,
+    Estimate, EvaluationError, Finish, GameResult, LevelResult, Series, evaluate, evaluation_seed,
+    play_game,
 };
 pub use features::{FEATURE_NAMES, FEATURES};
 pub use heuristic::{Heuristic, Weights, scored, scored_with_next};
@@ -60,6 +61,7 @@ pub use net_judge::NetJudge;
 pub use net_tree::{CappedTree, NetSettings, NetTree};
 pub use player::{Decision, Player, View};
 pub use results::Results;
+pub use search::EvaluateError;
 pub use selfplay::{read_records, record_game, training_seed};
 pub use solve::{SolveSettings, solve};
 pub use tree::{Budget, HeuristicTree, RoundZero, SharpRoundZero, TreeSettings};

@@ -56,8 +56,11 @@ impl<E: Evaluator> NetJudge<E> {
         })
     }
 
-    /// The network's opinion of each position.
-    pub fn opinions(&self, positions: &[(mario::Board, Pill)]) -> Vec<Opinion> {
+    /// The network's opinion of each position, or why it has none.
+    pub fn opinions(
+        &self,
+        positions: &[(mario::Board, Pill)],
+    ) -> Result<Vec<Opinion>, EvaluateError> {
         let mut planes = vec![0.0; positions.len() * INPUT_LEN];
         for ((board, pill), planes) in positions.iter().zip(planes.chunks_exact_mut(INPUT_LEN)) {
             write_planes(board, *pill, planes);
@@ -65,18 +68,18 @@ impl<E: Evaluator> NetJudge<E> {
         let row = self.evaluator.shape().output_len();
         let mut outputs = vec![0.0; positions.len() * row];
         let evaluated = self.evaluator.evaluate(&planes, &mut outputs);
-        evaluated.unwrap_or_else(|error| panic!("{error}"));
+        evaluated.map_err(EvaluateError::new)?;
         let opinion = |((board, pill), output): (&(mario::Board, Pill), &[f32])| Opinion {
             won: output[self.won],
             cleared: output[self.cleared],
             duration: output[self.duration],
             moves: masked(board, *pill, &output[self.moves..self.moves + MOVES_LEN]),
         };
-        positions
+        Ok(positions
             .iter()
             .zip(outputs.chunks_exact(row))
             .map(opinion)
-            .collect()
+            .collect())
     }
 }
 
@@ -118,7 +121,7 @@ impl<E: Evaluator> Evaluate<Position> for NetJudge<E> {
             .iter()
             .map(|leaf| (*leaf.board(), leaf.pill().unwrap_or(Pill::from_index(0))))
             .collect();
-        for (leaf, opinion) in leaves.iter().zip(self.opinions(&positions)) {
+        for (leaf, opinion) in leaves.iter().zip(self.opinions(&positions)?) {
             let win = f64::midpoint(1.0, f64::from(opinion.won)).clamp(0.0, 1.0);
             let value = win * leaf.win_value(f64::from(opinion.duration))
                 + (1.0 - win) * leaf.loss_value(f64::from(opinion.cleared));

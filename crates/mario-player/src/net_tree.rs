@@ -6,7 +6,8 @@ use net::Evaluator;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use search::{
-    ChanceLeaf, ChanceRule, Dirichlet, EarlyStop, Gumbel, Lcb, Puct, Rule, Search, Settings, Sigma,
+    ChanceLeaf, ChanceRule, Dirichlet, EarlyStop, EvaluateError, Gumbel, Lcb, Puct, Rule, Search,
+    Settings, Sigma,
 };
 
 use crate::net_judge::NetJudge;
@@ -104,9 +105,9 @@ impl<E: Evaluator> NetTree<E> {
 }
 
 impl<E: Evaluator> Player for NetTree<E> {
-    fn decide(&mut self, view: &View) -> Option<Decision> {
+    fn decide(&mut self, view: &View) -> Result<Option<Decision>, EvaluateError> {
         if let Some(decision) = obvious(view) {
-            return Some(decision);
+            return Ok(Some(decision));
         }
         let root = Position::new(view, Utility::Pace);
         let settings = self.search_settings();
@@ -117,8 +118,10 @@ impl<E: Evaluator> Player for NetTree<E> {
         };
         let search = Search::new(self.seed.wrapping_add(u64::from(view.placed)));
         let judge = &*self.judge;
-        let positions = think(&search, &root, judge, &settings, self.budget, early_stop);
-        let mut decision = decision(&search, positions)?;
+        let positions = think(&search, &root, judge, &settings, self.budget, early_stop)?;
+        let Some(mut decision) = decision(&search, positions) else {
+            return Ok(None);
+        };
         if settings.gumbel.is_some() {
             let improved = search.improved_policy(&SIGMA);
             decision.weights = improved
@@ -129,7 +132,7 @@ impl<E: Evaluator> Player for NetTree<E> {
                 })
                 .collect();
         }
-        Some(decision)
+        Ok(Some(decision))
     }
 }
 
@@ -163,12 +166,14 @@ impl<E: Evaluator> CappedTree<E> {
 }
 
 impl<E: Evaluator> Player for CappedTree<E> {
-    fn decide(&mut self, view: &View) -> Option<Decision> {
+    fn decide(&mut self, view: &View) -> Result<Option<Decision>, EvaluateError> {
         if self.rng.random_bool(self.full_share) {
             return self.full.decide(view);
         }
         let mut decision = self.quick.decide(view)?;
-        decision.weights.clear();
-        Some(decision)
+        if let Some(decision) = &mut decision {
+            decision.weights.clear();
+        }
+        Ok(decision)
     }
 }

@@ -1,6 +1,7 @@
 //! The one interface all players share.
 
 use mario::{Board, Game, Pill, Placement};
+use search::EvaluateError;
 
 /// What a player may look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +51,8 @@ pub struct Decision {
 
 /// Decides where pills go.
 pub trait Player: Send {
-    /// The decision in a position; `None` when no placement is left.
-    fn decide(&mut self, view: &View) -> Option<Decision>;
+    /// The decision in a position; `None` when no placement is left. It fails when a network's evaluator does.
+    fn decide(&mut self, view: &View) -> Result<Option<Decision>, EvaluateError>;
 
     /// Forgets the game played so far.
     fn new_game(&mut self) {}

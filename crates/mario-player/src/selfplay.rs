@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use mario::{Ending, Game, Placed, Placement, Record, RecordEnd, RecordError, RecordMove};
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use search::EvaluateError;
 use thiserror::Error;
 
 use crate::player::{Decision, Player, View};
@@ -50,17 +51,17 @@ pub fn record_game(
     player: &mut dyn Player,
     mut explorer: Option<&mut Xoshiro256PlusPlus>,
     stop: &AtomicBool,
-) -> (Record, Game) {
+) -> Result<(Record, Game), EvaluateError> {
     player.new_game();
     let board = *game.board();
     let mut moves = Vec::new();
     let mut end = RecordEnd::End;
     while game.ending().is_none() {
-        let stopped = stop.load(Ordering::Relaxed);
-        let Some(decision) = (!stopped)
-            .then(|| player.decide(&View::of(&game)))
-            .flatten()
-        else {
+        let decision = match stop.load(Ordering::Relaxed) {
+            true => None,
+            false => player.decide(&View::of(&game))?,
+        };
+        let Some(decision) = decision else {
             end = RecordEnd::Timeout;
             break;
         };
@@ -87,7 +88,7 @@ pub fn record_game(
     if game.ending() == Some(Ending::Stalled) {
         end = RecordEnd::Stall;
     }
-    (Record { board, moves, end }, game)
+    Ok((Record { board, moves, end }, game))
 }
 
 fn explore(decision: &Decision, rng: &mut Xoshiro256PlusPlus) -> Placement {

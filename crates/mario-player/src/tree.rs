@@ -5,7 +5,7 @@ use std::time::Duration;
 use mario::{Board, Placement, flood};
 use search::{
     ChanceLeaf, ChanceRule, EarlyStop, Evaluate, EvaluateError, Poll, Progress, Puct, Rule, Search,
-    SearchReport, Settings, Task,
+    Settings, Task,
 };
 
 use crate::clock::Clock;
@@ -29,7 +29,7 @@ pub(crate) const WHEN_DECIDED: EarlyStop = EarlyStop {
     stop: true,
 };
 
-/// Runs a search under a budget.
+/// Runs a search under a budget, and returns its playouts.
 pub(crate) fn think<E: Evaluate<Position>>(
     search: &Search<Position>,
     root: &Position,
@@ -37,11 +37,11 @@ pub(crate) fn think<E: Evaluate<Position>>(
     settings: &Settings,
     budget: Budget,
     early_stop: EarlyStop,
-) -> u64 {
-    match budget {
+) -> Result<u64, EvaluateError> {
+    let report = match budget {
         Budget::Playouts(playouts) => {
             let task = Task::playouts(playouts).stopping_early(early_stop);
-            playouts_of(search.run(root, judge, settings, &task))
+            search.run(root, judge, settings, &task)?
         }
         Budget::Time(limit, clock) => {
             let stopwatch = clock.start();
@@ -56,20 +56,10 @@ pub(crate) fn think<E: Evaluate<Position>>(
             let task = Task::default()
                 .watched_by(&watch)
                 .stopping_early(early_stop);
-            playouts_of(search.run(root, judge, settings, &task))
+            search.run(root, judge, settings, &task)?
         }
-    }
-}
-
-/// The playouts of a search.
-///
-/// # Panics
-///
-/// If positions could not be evaluated.
-fn playouts_of(result: Result<SearchReport, EvaluateError>) -> u64 {
-    result
-        .unwrap_or_else(|error| panic!("the search failed: {error}"))
-        .playouts
+    };
+    Ok(report.playouts)
 }
 
 /// Playouts the rest of the time is good for, at the pace so far. A tree gets deeper as it grows, so this is rather too
@@ -130,7 +120,7 @@ impl RoundZero {
 }
 
 impl Player for RoundZero {
-    fn decide(&mut self, view: &View) -> Option<Decision> {
+    fn decide(&mut self, view: &View) -> Result<Option<Decision>, EvaluateError> {
         // Round 0 never sees the following pill.
         let view = View {
             next: None,
@@ -155,7 +145,7 @@ impl Player for RoundZero {
             &Self::settings(),
             self.budget,
             EarlyStop::default(),
-        );
+        )?;
         let snapshot = self.search.snapshot();
         let weights: Vec<(Placement, f64)> = snapshot
             .moves
@@ -165,7 +155,9 @@ impl Player for RoundZero {
                 _ => None,
             })
             .collect();
-        let placement = weights.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
+        let Some(&(placement, _)) = weights.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else {
+            return Ok(None);
+        };
         if self.line.is_empty() {
             self.line.push(Move::Draw(view.pill));
         }
@@ -173,11 +165,11 @@ impl Player for RoundZero {
         let mut board = view.board;
         board.play(view.pill, placement);
         self.expected = Some(board);
-        Some(Decision {
+        Ok(Some(Decision {
             placement,
             weights,
             positions,
-        })
+        }))
     }
 
     fn new_game(&mut self) {
@@ -205,8 +197,10 @@ impl SharpRoundZero {
 }
 
 impl Player for SharpRoundZero {
-    fn decide(&mut self, view: &View) -> Option<Decision> {
-        let mut decision = self.inner.decide(view)?;
+    fn decide(&mut self, view: &View) -> Result<Option<Decision>, EvaluateError> {
+        let Some(mut decision) = self.inner.decide(view)? else {
+            return Ok(None);
+        };
         let best = decision.weights.iter().map(|entry| entry.1);
         let best = best.fold(f64::NEG_INFINITY, f64::max);
         // A virus is worth one part in so many of the utility.
@@ -214,7 +208,7 @@ impl Player for SharpRoundZero {
         for (_, weight) in &mut decision.weights {
             *weight = ((*weight - best) * parts / self.viruses).exp();
         }
-        Some(decision)
+        Ok(Some(decision))
     }
 
     fn new_game(&mut self) {
@@ -296,15 +290,15 @@ impl HeuristicTree {
 }
 
 impl Player for HeuristicTree {
-    fn decide(&mut self, view: &View) -> Option<Decision> {
+    fn decide(&mut self, view: &View) -> Result<Option<Decision>, EvaluateError> {
         if let Some(decision) = obvious(view) {
-            return Some(decision);
+            return Ok(Some(decision));
         }
         let root = Position::new(view, Utility::Win);
         let (judge, settings) = (self.judge(view), self.search_settings());
         let search = Search::new(self.seed.wrapping_add(u64::from(view.placed)));
-        let positions = think(&search, &root, &judge, &settings, self.budget, WHEN_DECIDED);
-        decision(&search, positions)
+        let positions = think(&search, &root, &judge, &settings, self.budget, WHEN_DECIDED)?;
+        Ok(decision(&search, positions))
     }
 }
 

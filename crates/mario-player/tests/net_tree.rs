@@ -5,11 +5,11 @@ use std::sync::atomic::AtomicBool;
 
 use mario::{Game, Rules, flood};
 use mario_player::{
-    Budget, CappedTree, Decision, Lineup, NetJudge, NetSettings, NetTree, Player, View,
-    evaluation_seed,
+    Budget, CappedTree, Decision, EvaluateError, Lineup, NetJudge, NetSettings, NetTree, Player,
+    View, evaluation_seed,
     network::{CLEARED, DURATION, DesignNetwork, LEAK, MOVES, WON},
     planes::AREA,
-    play_game,
+    play_game, record_game,
 };
 use net::{Evaluator, IoShape};
 use rand::{RngExt, SeedableRng};
@@ -58,6 +58,23 @@ impl Evaluator for Counting {
     }
 }
 
+/// A device that fails at every evaluation.
+struct Failing(IoShape);
+
+impl Evaluator for Failing {
+    fn shape(&self) -> &IoShape {
+        &self.0
+    }
+
+    fn preferred_batch(&self) -> usize {
+        1
+    }
+
+    fn evaluate(&self, _: &[f32], _: &mut [f32]) -> Result<(), net::EvaluateError> {
+        Err(net::EvaluateError::Backend("the card was taken out".into()))
+    }
+}
+
 fn judge() -> Arc<NetJudge<Counting>> {
     Arc::new(NetJudge::new(Counting::new()).unwrap())
 }
@@ -82,7 +99,7 @@ fn decisions(mut player: impl Player, level: u8) -> Vec<Decision> {
     let mut game = Game::console(evaluation_seed(7), level, rules);
     let mut all = Vec::new();
     while game.ending().is_none() {
-        let decision = player.decide(&View::of(&game)).unwrap();
+        let decision = player.decide(&View::of(&game)).unwrap().unwrap();
         let legal: Vec<_> = flood(game.board()).placements(game.pill()).collect();
         assert!(legal.contains(&decision.placement));
         for (placement, weight) in &decision.weights {
@@ -146,17 +163,38 @@ fn quick_searches_teach_nothing() {
     assert!((0.2..0.8).contains(&share), "{share}");
 }
 
+#[test]
+fn a_network_that_fails_is_an_error_and_not_a_lost_game() {
+    let failing = || Arc::new(NetJudge::new(Failing(Counting::new().0)).unwrap());
+    let budget = Budget::Playouts(20);
+    let players: [Box<dyn Player>; 2] = [
+        Box::new(NetTree::new(failing(), NetSettings::default(), budget, 1)),
+        Box::new(CappedTree::new(&failing(), GUMBEL, [24, 8], 0.5, 1)),
+    ];
+    let expected = "the network could not be evaluated: the card was taken out";
+    let stop = AtomicBool::new(false);
+    for mut player in players {
+        let game = || Game::console(evaluation_seed(7), 3, Rules::default());
+        let decision = player.decide(&View::of(&game()));
+        assert_eq!(decision.unwrap_err().to_string(), expected);
+        let result = play_game(&mut *player, evaluation_seed(7), 3, Rules::default(), &stop);
+        assert_eq!(result.unwrap_err().to_string(), expected);
+        let record = record_game(game(), &mut *player, None, &stop);
+        assert_eq!(record.unwrap_err().to_string(), expected);
+    }
+}
+
 struct Random(Xoshiro256PlusPlus);
 
 impl Player for Random {
-    fn decide(&mut self, view: &View) -> Option<Decision> {
+    fn decide(&mut self, view: &View) -> Result<Option<Decision>, EvaluateError> {
         let legal: Vec<_> = flood(&view.board).placements(view.pill).collect();
-        let placement = *legal.get(self.0.random_range(0..legal.len().max(1)))?;
-        Some(Decision {
+        let chosen = legal.get(self.0.random_range(0..legal.len().max(1)));
+        Ok(chosen.map(|&placement| Decision {
             placement,
             weights: Vec::new(),
             positions: 0,
-        })
+        }))
     }
 }
 
@@ -172,7 +210,8 @@ fn against_random(mut player: impl FnMut(u64) -> Box<dyn Player>, deals: u64) ->
         let seed = evaluation_seed(number);
         let play = |player: &mut dyn Player| {
             let level = 2;
-            play_game(player, seed, level, rules, &stop).unwrap().rank()
+            let played = play_game(player, seed, level, rules, &stop);
+            played.unwrap().unwrap().rank()
         };
         let tested = play(&mut *player(number));
         let random = play(&mut Random(Xoshiro256PlusPlus::seed_from_u64(number)));

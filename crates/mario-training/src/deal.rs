@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use mario::{Game, Record, Rules};
-use mario_player::{Player, record_game, training_seed};
+use mario_player::{EvaluateError, Player, record_game, training_seed};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -39,10 +39,10 @@ impl Deal {
         mut player: Box<dyn Player + '_>,
         explore: bool,
         stop: &AtomicBool,
-    ) -> Option<(Record, Game)> {
+    ) -> Result<Option<(Record, Game)>, EvaluateError> {
         let game = Game::console(self.seed, self.level, RULES);
         let explorer = explore.then_some(&mut self.rng);
-        let (record, game) = record_game(game, &mut *player, explorer, stop);
-        game.ending().is_some().then_some((record, game))
+        let (record, game) = record_game(game, &mut *player, explorer, stop)?;
+        Ok(game.ending().is_some().then_some((record, game)))
     }
 }

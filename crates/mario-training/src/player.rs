@@ -5,8 +5,8 @@ use std::{path::Path, sync::Arc};
 use fleet::GameError;
 use mario::{Placement, flood};
 use mario_player::{
-    Budget, Decision, Kind, Lineup, NetJudge, NetSettings, NetTree, Player, View, Weights,
-    load_evaluator, shipped_network,
+    Budget, Decision, EvaluateError, Kind, Lineup, NetJudge, NetSettings, NetTree, Player, View,
+    Weights, load_evaluator, shipped_network,
 };
 use net::{Evaluator, Gather};
 use rand::{RngExt, SeedableRng};
@@ -90,15 +90,15 @@ impl NetworkPlayer {
 struct Random(Xoshiro256PlusPlus);
 
 impl Player for Random {
-    fn decide(&mut self, view: &View) -> Option<Decision> {
+    fn decide(&mut self, view: &View) -> Result<Option<Decision>, EvaluateError> {
         let placements: Vec<Placement> = flood(&view.board).placements(view.pill).collect();
         if placements.is_empty() {
-            return None;
+            return Ok(None);
         }
-        Some(Decision {
+        Ok(Some(Decision {
             placement: placements[self.0.random_range(0..placements.len())],
             weights: Vec::new(),
             positions: 0,
-        })
+        }))
     }
 }

@@ -13,7 +13,7 @@ use std::sync::mpsc::channel;
 
 use fleet::play_games;
 use mario::{Game, GameInput, Record, Rules};
-use mario_player::{Player, record_game, training_seed};
+use mario_player::{EvaluateError, Player, record_game, training_seed};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
@@ -59,6 +59,9 @@ pub enum SelfPlayError {
         /// What happened.
         source: io::Error,
     },
+    /// The player: its network could not be evaluated.
+    #[error(transparent)]
+    Player(#[from] EvaluateError),
     /// The file belongs to a run with other settings.
     #[error("{} was begun with other settings ({found}); use another file or those settings", path.display())]
     OtherSettings {
@@ -107,14 +110,17 @@ pub fn self_play(
     let mut written = resumed;
     let result = std::thread::scope(|scope| {
         let failed = &failed;
-        scope.spawn(move || {
+        let playing = scope.spawn(move || {
             let play = |number| {
                 let is_over = stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed);
-                (!is_over).then(|| play_record(settings, number, new_player))
+                match is_over {
+                    true => Ok(None),
+                    false => play_record(settings, number, new_player).map(Some),
+                }
             };
             // Nobody listens any more once a write has failed.
             let finished = |number, record| drop(sender.send((number, record)));
-            play_games(resumed, Some(games), threads, stop, play, finished);
+            play_games(resumed, Some(games), threads, stop, play, finished)
         });
         // Games finish in any order and are written in theirs.
         let mut waiting = BTreeMap::new();
@@ -132,7 +138,10 @@ pub fn self_play(
                 progress(written);
             }
         }
-        Ok(())
+        match playing.join() {
+            Ok(played) => Ok(played?),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
     });
     result.map(|()| SelfPlayReport {
         resumed,
@@ -189,7 +198,7 @@ fn play_record(
     settings: &SelfPlaySettings,
     number: u64,
     new_player: &(dyn Fn(u64) -> Box<dyn Player> + Sync),
-) -> Record {
+) -> Result<Record, EvaluateError> {
     // Two steps keep the streams of neighbouring games apart.
     let mixed = settings.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(mixed);
@@ -207,5 +216,6 @@ fn play_record(
     };
     let mut player = new_player(rng.random());
     let explorer = settings.explore.then_some(&mut rng);
-    record_game(game, &mut *player, explorer, &AtomicBool::new(false)).0
+    let (record, _) = record_game(game, &mut *player, explorer, &AtomicBool::new(false))?;
+    Ok(record)
 }

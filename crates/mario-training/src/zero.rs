@@ -29,8 +29,8 @@ use fleet::{
     SelfPlayTask, Setting, State, Winner, chart,
 };
 use mario_player::{
-    Budget, CappedTree, GameResult, Kind, NetSettings, Player, RoundZero, SharpRoundZero,
-    record_game,
+    Budget, CappedTree, EvaluateError, GameResult, Kind, NetSettings, Player, RoundZero,
+    SharpRoundZero, record_game,
 };
 
 use crate::{
@@ -104,10 +104,10 @@ impl Game for DrMario {
         player: &MarioPlayer,
         task: &SelfPlayTask<'_>,
         stop: &AtomicBool,
-    ) -> Option<MarioGame> {
+    ) -> Result<Option<MarioGame>, GameError> {
         let deal = Deal::new(settings.levels, task.seed);
         let (level, seed) = (deal.level, deal.seed);
-        let (record, game) = match player {
+        let played = match player {
             MarioPlayer::Network(network) => {
                 let _seat = network.gather.join();
                 let part = &settings.selfplay;
@@ -142,13 +142,9 @@ impl Game for DrMario {
             }
         };
         let place = [task.number, task.round];
-        Some(MarioGame::new(
-            place,
-            task.network,
-            (level, seed),
-            record,
-            &game,
-        ))
+        Ok(played.map(|(record, game)| {
+            MarioGame::new(place, task.network, (level, seed), record, &game)
+        }))
     }
 
     fn play_match_game(
@@ -157,7 +153,7 @@ impl Game for DrMario {
         _slot: u32,
         seed: u64,
         stop: &AtomicBool,
-    ) -> Option<MatchRecord> {
+    ) -> Result<Option<MatchRecord>, GameError> {
         let search = NetSettings {
             batch: 1,
             ..NetSettings::default()
@@ -171,19 +167,23 @@ impl Game for DrMario {
             let deal = Deal::new(settings.levels, seed);
             let mut one = player.for_match(search, budget, deal.player_seed);
             let game = mario::Game::console(deal.seed, deal.level, RULES);
-            let (record, game) = record_game(game, &mut *one, None, stop);
+            let (record, game) = record_game(game, &mut *one, None, stop)?;
             let was_stopped = game.ending().is_none() && stop.load(AtomicOrdering::Relaxed);
             let result = GameResult::of(&game, deal.seed, 0.0);
-            (!was_stopped).then_some((record, result.rank()))
+            Ok::<_, EvaluateError>((!was_stopped).then_some((record, result.rank())))
         };
-        let ((first, first_rank), (second, second_rank)) = (play(players[0])?, play(players[1])?);
+        let (Some((first, first_rank)), Some((second, second_rank))) =
+            (play(players[0])?, play(players[1])?)
+        else {
+            return Ok(None);
+        };
         let winner = match first_rank.cmp(&second_rank) {
             Ordering::Less => Winner::First,
             Ordering::Greater => Winner::Second,
             Ordering::Equal => Winner::Nobody,
         };
         let moves = verify::match_text([&first, &second]);
-        Some(MatchRecord { winner, moves })
+        Ok(Some(MatchRecord { winner, moves }))
     }
 
     fn verify(

@@ -1,11 +1,12 @@
 //! Self-play files: the same bytes from any number of threads and after any interruption.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use mario::{Example, Game, Rules, StallCounts};
 use mario_player::{
-    Budget, Heuristic, HeuristicTree, Player, RoundZero, TreeSettings, View, Weights, read_records,
+    Budget, Decision, EvaluateError, Heuristic, HeuristicTree, Player, RoundZero, TreeSettings,
+    View, Weights, read_records,
 };
 use mario_training::{PillSource, SelfPlaySettings, self_play};
 
@@ -133,11 +134,54 @@ fn every_player_finds_a_win_in_one() {
         Box::new(RoundZero::new(Budget::Playouts(3000), 1)),
     ];
     for mut player in players {
-        let decision = player.decide(&view).unwrap();
+        let decision = player.decide(&view).unwrap().unwrap();
         let mut board = view.board;
         board.play(view.pill, decision.placement);
         assert_eq!(board.viruses_left(), 0, "{}", decision.placement);
     }
+}
+
+/// Plays on until its device fails.
+struct Failing {
+    plays: Heuristic,
+    decisions_left: u32,
+}
+
+impl Player for Failing {
+    fn decide(&mut self, view: &View) -> Result<Option<Decision>, EvaluateError> {
+        if self.decisions_left == 0 {
+            return Err(EvaluateError::new("the card was taken out"));
+        }
+        self.decisions_left -= 1;
+        self.plays.decide(view)
+    }
+}
+
+#[test]
+fn a_network_that_fails_ends_self_play_with_its_error_and_keeps_whole_games() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("records");
+    // The third game's player fails.
+    let made = AtomicU32::new(0);
+    let failing = |_: u64| -> Box<dyn Player> {
+        let number = made.fetch_add(1, Ordering::Relaxed);
+        Box::new(Failing {
+            plays: Heuristic::one_ply(Weights::default()),
+            decisions_left: if number == 2 { 3 } else { u32::MAX },
+        })
+    };
+    let stop = AtomicBool::new(false);
+    let ended = self_play(&path, 6, 1, &settings(), &failing, &stop, |_| {});
+    assert_eq!(ended.unwrap_err().to_string(), "the card was taken out");
+    assert_eq!(read_records(&path).unwrap().count(), 2);
+    // With a player that works the same file goes on to the same bytes as without the failure.
+    assert_eq!(run(&path, 6, 2), 2);
+    let whole = folder.path().join("whole");
+    run(&whole, 6, 1);
+    assert_eq!(
+        std::fs::read(&path).unwrap(),
+        std::fs::read(&whole).unwrap()
+    );
 }
 
 #[test]
@@ -146,7 +190,7 @@ fn searching_players_repeat_themselves_under_a_seed() {
     let view = View::of(&game);
     let budget = Budget::Playouts(300);
     let tree = || HeuristicTree::new(Weights::default(), TreeSettings::default(), budget, 3);
-    assert_eq!(tree().decide(&view), tree().decide(&view));
+    assert_eq!(tree().decide(&view).unwrap(), tree().decide(&view).unwrap());
     let zero = || RoundZero::new(budget, 3);
-    assert_eq!(zero().decide(&view), zero().decide(&view));
+    assert_eq!(zero().decide(&view).unwrap(), zero().decide(&view).unwrap());
 }

@@ -12,7 +12,7 @@ mod presses;
 mod server;
 mod wire;
 
-pub use client::{Client, Situation};
+pub use client::{BrainError, Client, Situation, Wish};
 pub use message::{ClientMessage, Mode, ServerMessage, StateRequest};
 pub use presses::{Press, Presses};
 pub use server::{Deal, Server};

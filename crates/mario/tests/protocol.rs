@@ -5,8 +5,8 @@ use std::net::{TcpListener, TcpStream};
 use mario::{
     Board, Ending, Game, Placement, Rules, Speed, flood,
     protocol::{
-        Client, ClientMessage, Deal, Mode, Pace, Presses, Server, ServerMessage, Situation, play,
-        serve,
+        Client, ClientMessage, Deal, Mode, Pace, Presses, Server, ServerMessage, Situation, Wish,
+        play, serve,
     },
 };
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ fn lowest(situation: &Situation) -> Option<Placement> {
 /// Lets a server and a client talk without any stream; the whole conversation.
 fn converse(
     server: &mut Server,
-    client: &mut Client<impl FnMut(&Situation) -> Option<Placement>>,
+    client: &mut Client<impl FnMut(&Situation) -> Wish>,
 ) -> Vec<String> {
     let mut transcript = Vec::new();
     let mut said = server.greeting();
@@ -42,7 +42,7 @@ fn converse(
         for message in said {
             transcript.push(format!("> {message}"));
             assert_eq!(message.to_string().parse(), Ok(message.clone()));
-            answers.extend(client.receive(message));
+            answers.extend(client.receive(message).unwrap());
         }
         said = Vec::new();
         for answer in answers {
@@ -145,9 +145,9 @@ fn a_game_runs_to_its_end_and_every_pill_lands_where_it_was_meant_to() {
         let brain = |situation: &Situation| {
             let target = lowest(situation);
             let mut board = situation.board;
-            board.play(situation.pill, target?);
+            board.play(situation.pill, target.unwrap());
             wanted.push(board);
-            target
+            Ok(target)
         };
         let mut server = Server::new(deal(0x8988, 2, speed));
         let mut client = Client::new(delay, brain);
@@ -176,6 +176,23 @@ fn a_game_runs_to_its_end_and_every_pill_lands_where_it_was_meant_to() {
 }
 
 #[test]
+fn a_client_that_fails_ends_the_conversation_with_its_error() {
+    let mut server = Server::new(deal(0x8988, 2, Speed::Low));
+    let mut said = server.greeting();
+    said.extend(server.receive("version 1".parse().unwrap()));
+    while !said
+        .iter()
+        .any(|message| matches!(message, ServerMessage::Control(..)))
+    {
+        said.extend(server.tick());
+    }
+    let heard: String = said.iter().map(|message| format!("{message}\n")).collect();
+    let mut client = Client::new(1, |_: &Situation| Err("the card was taken out".into()));
+    let error = play(&mut client, heard.as_bytes(), Vec::new()).unwrap_err();
+    assert_eq!(error.to_string(), "the card was taken out");
+}
+
+#[test]
 fn the_same_game_is_played_over_tcp() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -192,7 +209,7 @@ fn the_same_game_is_played_over_tcp() {
         *server.game().board()
     });
     let stream = TcpStream::connect(address).unwrap();
-    let mut client = Client::new(1, lowest);
+    let mut client = Client::new(1, |situation: &Situation| Ok(lowest(situation)));
     let won = play(&mut client, stream.try_clone().unwrap(), stream).unwrap();
     let board = serving.join().unwrap();
     assert_eq!(won, board.viruses_left() == 0);

@@ -234,6 +234,7 @@ impl Bottle {
         };
         let decision = player
             .decide(&View::of(&self.game))
+            .map_err(|error| Failure::new("network", error.to_string()))?
             .ok_or_else(|| Failure::new("over", "no pill fits any more"))?;
         let (start, frames_per_row) = self.launch();
         let pill = self.game.pill();

@@ -7,7 +7,7 @@ use std::{
 };
 
 use fleet::{
-    Game, PlayerFor, id_of, selfplay_task,
+    Game, GameError, PlayerFor, id_of, selfplay_task,
     wire::{Kind, MatchBody, Task, sha256_hex},
 };
 
@@ -38,7 +38,7 @@ pub(crate) trait Playable: Send + Sync {
 /// Networks that are ready to play under settings.
 pub(crate) trait Seat: Send + Sync {
     /// Plays the game of a task: its id and its body, or nothing when `stop` was set before its end.
-    fn play(&self, task: &Task, stop: &AtomicBool) -> Option<(String, Vec<u8>)>;
+    fn play(&self, task: &Task, stop: &AtomicBool) -> Result<Option<(String, Vec<u8>)>, WorkError>;
     /// The hash of the settings.
     fn settings_hash(&self) -> &str;
 }
@@ -93,21 +93,29 @@ impl<G: Game> Playable for Of<G> {
 }
 
 impl<G: Game> Seat for SeatOf<G> {
-    fn play(&self, task: &Task, stop: &AtomicBool) -> Option<(String, Vec<u8>)> {
+    fn play(&self, task: &Task, stop: &AtomicBool) -> Result<Option<(String, Vec<u8>)>, WorkError> {
+        let failed = |error: GameError| WorkError::Game(error.to_string());
         match (task.kind, self.players.as_slice()) {
             (Kind::Selfplay, [player, ..]) => {
-                let record = G::play(&self.settings, player, &selfplay_task(task), stop)?;
-                let id = id_of(task, &G::moves_and_result(&record));
-                Some((id, G::encode(&record)))
+                let record = G::play(&self.settings, player, &selfplay_task(task), stop);
+                Ok(record.map_err(failed)?.map(|record| {
+                    let id = id_of(task, &G::moves_and_result(&record));
+                    (id, G::encode(&record))
+                }))
             }
             (Kind::Match, [first, second]) => {
-                let slot = u32::try_from(task.number).ok()?;
+                let Ok(slot) = u32::try_from(task.number) else {
+                    return Ok(None);
+                };
                 let players = [first, second];
-                let record = G::play_match_game(&self.settings, players, slot, task.seed, stop)?;
-                let id = id_of(task, &record.moves);
-                Some((id, serde_json::to_vec(&MatchBody::from(&record)).ok()?))
+                let record = G::play_match_game(&self.settings, players, slot, task.seed, stop);
+                Ok(record.map_err(failed)?.and_then(|record| {
+                    let id = id_of(task, &record.moves);
+                    let body = serde_json::to_vec(&MatchBody::from(&record)).ok()?;
+                    Some((id, body))
+                }))
             }
-            _ => None,
+            _ => Ok(None),
         }
     }
 

@@ -380,7 +380,7 @@ impl Worker<'_> {
             return Err(WorkError::Untrusted(why.into()));
         }
         let began = Instant::now();
-        let Some((id, body)) = seat.play(task, self.stop) else {
+        let Some((id, body)) = seat.play(task, self.stop)? else {
             return Ok(false);
         };
         let seconds = began.elapsed().as_secs_f64();

@@ -70,9 +70,16 @@ impl<G: Game> Ledger<G> {
         let Some(player) = self.audit_player(task.network) else {
             return true;
         };
-        let Some(is_same) = is_played_by::<G>(&self.settings, &player, &task, &envelope.body, stop)
-        else {
-            return true;
+        let same = is_played_by::<G>(&self.settings, &player, &task, &envelope.body, stop);
+        let is_same = match same {
+            Ok(Some(is_same)) => is_same,
+            Ok(None) => return true,
+            // That says nothing about the worker.
+            Err(error) => {
+                let number = task.number;
+                self.note(format!("game {number} cannot be played again: {error}"));
+                return true;
+            }
         };
         let name = &envelope.header.task.worker;
         let mut standings = lock(&self.standings);

@@ -170,9 +170,10 @@ impl<L: Learner> Run<L> {
         };
         let settings = &*self.settings;
         let play = |slot, seed, done: &AtomicBool| {
-            L::play_match_game(settings, players, slot, seed, done).map(|game| game.winner)
+            let game = L::play_match_game(settings, players, slot, seed, done)?;
+            Ok(game.map(|game| game.winner))
         };
-        Ok(play_match_at(
+        play_match_at(
             &self.shared.desk,
             self.is_served && is_for_workers,
             &*self.store,
@@ -180,7 +181,7 @@ impl<L: Learner> Run<L> {
             stop,
             play,
             told,
-        )?)
+        )
     }
 
     fn match_player(&self, name: &str) -> Result<L::Player, RunError> {

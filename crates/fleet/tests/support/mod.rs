@@ -90,16 +90,21 @@ impl Game for Coins {
         Ok(fs::read_to_string(file)?.parse()?)
     }
 
-    fn play(_: &Settings, player: &u64, task: &SelfPlayTask<'_>, _: &AtomicBool) -> Option<Record> {
+    fn play(
+        _: &Settings,
+        player: &u64,
+        task: &SelfPlayTask<'_>,
+        _: &AtomicBool,
+    ) -> Result<Option<Record>, GameError> {
         let played = coins(task.seed ^ mix(*player));
-        Some(Record {
+        Ok(Some(Record {
             number: task.number,
             round: task.round,
             network: task.network.to_owned(),
             dealt: coins(task.seed),
             heads: heads(&played),
             played,
-        })
+        }))
     }
 
     fn play_match_game(
@@ -108,7 +113,7 @@ impl Game for Coins {
         _: u32,
         seed: u64,
         _: &AtomicBool,
-    ) -> Option<MatchRecord> {
+    ) -> Result<Option<MatchRecord>, GameError> {
         let sides = players.map(|player| coins(seed ^ mix(*player)));
         let [first, second] = [heads(&sides[0]), heads(&sides[1])];
         let winner = match first.cmp(&second) {
@@ -117,7 +122,7 @@ impl Game for Coins {
             std::cmp::Ordering::Equal => Winner::Nobody,
         };
         let moves = serde_json::to_string(&sides).unwrap();
-        Some(MatchRecord { winner, moves })
+        Ok(Some(MatchRecord { winner, moves }))
     }
 
     fn verify(_: &Settings, task: &SelfPlayTask<'_>, record: &Record) -> Result<(), String> {

@@ -48,7 +48,9 @@ fn played(settings: &ScoredSettings, seed: u64) -> (ScoredGame, SelfPlayTask<'st
         seed,
     };
     let stop = AtomicBool::new(false);
-    let game = ScoredGo::play(settings, &player, &task, &stop).unwrap();
+    let game = ScoredGo::play(settings, &player, &task, &stop)
+        .unwrap()
+        .unwrap();
     (game, task)
 }
 

@@ -126,7 +126,9 @@ mod tests {
             quick_simulations: 2,
             ..SelfPlay::default()
         };
-        let finished = play_game(&judge, &settings, 1, &AtomicBool::new(false)).unwrap();
+        let finished = play_game(&judge, &settings, 1, &AtomicBool::new(false))
+            .unwrap()
+            .unwrap();
         let stored = StoredGame::new(4, 2, "abc", &finished);
         let back = StoredGame::from_bytes(&stored.to_bytes(), judge.size()).unwrap();
         assert_eq!(back.head, stored.head);

@@ -240,7 +240,8 @@ mod tests {
     }
 
     fn play(settings: &ZeroSettings, player: &GoPlayer, number: u64) -> StoredGame {
-        Go::play(settings, player, &task(number), &AtomicBool::new(false)).unwrap()
+        let played = Go::play(settings, player, &task(number), &AtomicBool::new(false));
+        played.unwrap().unwrap()
     }
 
     #[test]
@@ -258,8 +259,9 @@ mod tests {
                 counted += 1;
             }
             if number < 20 {
-                let again =
-                    |player| is_played_by::<Go>(&settings, player, &task(number), &body, &stop);
+                let again = |player| {
+                    is_played_by::<Go>(&settings, player, &task(number), &body, &stop).unwrap()
+                };
                 assert_eq!(again(&honest), Some(true), "game {number}");
                 told_apart += usize::from(again(&other) == Some(false));
             }
@@ -365,6 +367,7 @@ mod tests {
             let stop = AtomicBool::new(false);
             let record =
                 Go::play_match_game(&settings, [&players[0], &players[1]], slot, seed, &stop)
+                    .unwrap()
                     .unwrap();
             Go::verify_match(&settings, slot, seed, &record).unwrap();
             let other = MatchRecord {

@@ -98,7 +98,7 @@ fn a_win_at_hand_is_played_without_a_search() {
     };
     let budget = Budget::Time(Duration::from_secs(3600), Clock::Processor);
     let mut player = HeuristicTree::new(Weights::default(), TreeSettings::default(), budget, 1);
-    let decision = player.decide(&view).unwrap();
+    let decision = player.decide(&view).unwrap().unwrap();
     let mut board = view.board;
     board.play(view.pill, decision.placement);
     assert_eq!(board.viruses_left(), 0);
@@ -146,7 +146,7 @@ fn a_choice_that_nothing_can_overtake_is_not_thought_about_any_longer() {
         HeuristicTree::new(Weights::default(), TreeSettings::default(), budget, 5)
     };
     let most = 4000;
-    let decision = new(most).decide(&view).unwrap();
+    let decision = new(most).decide(&view).unwrap().unwrap();
     assert!(decision.positions < most, "{}", decision.positions);
     let visits = |at: usize| decision.weights.get(at).map_or(0.0, |entry| entry.1);
     assert!(visits(0) - visits(1) > 0.0);

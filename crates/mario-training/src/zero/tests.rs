@@ -36,7 +36,7 @@ fn games(settings: &ZeroSettings, wanted: u64) -> Vec<MarioGame> {
         DrMario::play(settings, &player, &task, &stop)
     };
     let keep = |_, game| games.lock().unwrap().push(game);
-    fleet::play_games(5, Some(5 + wanted), 2, &stop, play, keep);
+    fleet::play_games(5, Some(5 + wanted), 2, &stop, play, keep).unwrap();
     let mut games = games.into_inner().unwrap();
     games.sort_by_key(|game| game.head.number);
     games

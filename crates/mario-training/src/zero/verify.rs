@@ -186,7 +186,8 @@ mod tests {
 
     fn play(settings: &ZeroSettings, number: u64) -> MarioGame {
         let stop = AtomicBool::new(false);
-        DrMario::play(settings, &player(settings), &task(number), &stop).unwrap()
+        let played = DrMario::play(settings, &player(settings), &task(number), &stop);
+        played.unwrap().unwrap()
     }
 
     #[test]
@@ -200,7 +201,7 @@ mod tests {
             if number < 3 {
                 let stop = AtomicBool::new(false);
                 let same = is_played_by::<DrMario>(&settings, &player, &task(number), &body, &stop);
-                assert_eq!(same, Some(true), "game {number}");
+                assert_eq!(same.unwrap(), Some(true), "game {number}");
             }
         }
     }
@@ -260,7 +261,8 @@ mod tests {
         for slot in 0..4 {
             let seed = base::nth_seed(9, u64::from(slot));
             let sides = [&players[0], &players[1]];
-            let record = DrMario::play_match_game(&settings, sides, slot, seed, &stop).unwrap();
+            let played = DrMario::play_match_game(&settings, sides, slot, seed, &stop);
+            let record = played.unwrap().unwrap();
             DrMario::verify_match(&settings, slot, seed, &record).unwrap();
             for winner in [Winner::First, Winner::Second, Winner::Nobody] {
                 let claimed = MatchRecord {

@@ -39,7 +39,13 @@ pub struct Client<F> {
     won: Option<bool>,
 }
 
-impl<F: FnMut(&Situation) -> Option<Placement>> Client<F> {
+/// What a client's brain failed with, in its own words.
+pub type BrainError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Where a brain wants the pill, if it can be placed at all.
+pub type Wish = Result<Option<Placement>, BrainError>;
+
+impl<F: FnMut(&Situation) -> Wish> Client<F> {
     /// A client that starts to press `delay` frames after a pill appears: 1 when the game waits
     /// for it, more when the clock runs while it thinks.
     pub fn new(delay: u32, brain: F) -> Self {
@@ -69,12 +75,12 @@ impl<F: FnMut(&Situation) -> Option<Placement>> Client<F> {
         &self.board
     }
 
-    /// Takes a message of the game and answers it. Messages about other players pass by.
-    pub fn receive(&mut self, message: ServerMessage) -> Vec<ClientMessage> {
+    /// Takes a message of the game and answers it; fails when the brain does. Messages about other players pass by.
+    pub fn receive(&mut self, message: ServerMessage) -> Result<Vec<ClientMessage>, BrainError> {
         match message {
             ServerMessage::ProposeVersion(version) => self.proposed |= version == VERSION,
             ServerMessage::RequestVersion if self.proposed => {
-                return vec![ClientMessage::Version(VERSION.to_owned())];
+                return Ok(vec![ClientMessage::Version(VERSION.to_owned())]);
             }
             ServerMessage::State {
                 player,
@@ -107,26 +113,26 @@ impl<F: FnMut(&Situation) -> Option<Placement>> Client<F> {
             ServerMessage::OldControl(_) => {
                 // Too slow: leave more room, for this pill and all that follow.
                 self.delay = (2 * self.delay + 1).min(MOST_DELAY);
-                return self.control_towards(self.target);
+                return Ok(self.control_towards(self.target));
             }
             ServerMessage::Winner(player) => self.won = Some(player == YOU),
             ServerMessage::Loser(player) => self.won = Some(player != YOU),
             _ => {}
         }
-        Vec::new()
+        Ok(Vec::new())
     }
 
-    fn plan(&mut self) -> Vec<ClientMessage> {
+    fn plan(&mut self) -> Result<Vec<ClientMessage>, BrainError> {
         let (Some(pill), Some(next)) = (self.pill, self.next) else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
         let situation = Situation {
             board: self.board,
             pill,
             next,
         };
-        self.target = (self.brain)(&situation);
-        self.control_towards(self.target)
+        self.target = (self.brain)(&situation)?;
+        Ok(self.control_towards(self.target))
     }
 
     /// Presses for `target`, or, if the clock has run too far for it, for nothing.

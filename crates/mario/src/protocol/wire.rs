@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-use crate::pill::Placement;
 use crate::protocol::message::{ClientMessage, MOST_BYTES, MessageError, decode, encode};
-use crate::protocol::{Client, Server, Situation};
+use crate::protocol::{BrainError, Client, Server, Situation, Wish};
 use crate::speed::FRAMES_PER_SECOND;
 
 /// How the server's clock runs.
@@ -39,6 +38,9 @@ pub enum WireError {
         /// What is wrong with it.
         source: MessageError,
     },
+    /// The player on this side failed.
+    #[error("{0}")]
+    Brain(BrainError),
     /// The other side left before the game was over.
     #[error("the other side left before the game was over")]
     HungUp,
@@ -160,7 +162,7 @@ fn next_line(
 }
 
 /// Plays one game over a pair of streams, to its end; whether it was won.
-pub fn play<F: FnMut(&Situation) -> Option<Placement>>(
+pub fn play<F: FnMut(&Situation) -> Wish>(
     client: &mut Client<F>,
     reader: impl Read,
     mut writer: impl Write,
@@ -170,7 +172,8 @@ pub fn play<F: FnMut(&Situation) -> Option<Placement>>(
         let Some(line) = read_line(&mut reader)? else {
             break;
         };
-        for answer in client.receive(parse(&line, number)?) {
+        let answers = client.receive(parse(&line, number)?);
+        for answer in answers.map_err(WireError::Brain)? {
             writer.write_all(&encode(&answer))?;
         }
         writer.flush()?;

@@ -90,7 +90,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let stop = AtomicBool::new(first >= args.games);
     let positions = AtomicU64::new(0);
     let failure: Mutex<Option<anyhow::Error>> = Mutex::new(None);
-    go_training::self_play(
+    let played = go_training::self_play(
         network,
         &settings,
         args.seed,
@@ -122,6 +122,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     {
         return Err(error);
     }
+    played?;
     let there = (0..args.games)
         .filter(|&number| is_there(&args.dir, number))
         .count();

@@ -151,7 +151,8 @@ fn talk(
             viruses_at_start: *start.borrow_mut().get_or_insert(viruses),
             placed: placed.replace_with(|count| *count + 1),
         };
-        player.decide(&view).map(|decision| decision.placement)
+        let decision = player.decide(&view)?;
+        Ok(decision.map(|decision| decision.placement))
     };
     Ok(play(&mut Client::new(args.delay, brain), reader, writer)?)
 }

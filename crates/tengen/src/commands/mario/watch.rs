@@ -89,7 +89,8 @@ fn watch_live(
             viruses_at_start,
             placed: placed.replace_with(|count| *count + 1),
         };
-        player.decide(&view).map(|decision| decision.placement)
+        let decision = player.decide(&view)?;
+        Ok(decision.map(|decision| decision.placement))
     };
     let mut client = Client::new(1, brain);
     let mut server = Server::new(Deal {
@@ -103,10 +104,11 @@ fn watch_live(
     while !server.is_over() {
         let start = Instant::now();
         while !said.is_empty() {
-            let answers: Vec<_> = said
-                .drain(..)
-                .flat_map(|message| client.receive(message))
-                .collect();
+            let mut answers = Vec::new();
+            for message in said.drain(..) {
+                let answered = client.receive(message);
+                answers.extend(answered.map_err(anyhow::Error::from_boxed)?);
+            }
             said = answers
                 .into_iter()
                 .flat_map(|answer| server.receive(answer))
@@ -140,7 +142,7 @@ fn watch_live(
 fn watch_plain(name: &str, mut game: Game, player: &mut dyn Player) -> anyhow::Result<Game> {
     println!("{name}");
     while game.ending().is_none() {
-        let Some(decision) = player.decide(&View::of(&game)) else {
+        let Some(decision) = player.decide(&View::of(&game))? else {
             break;
         };
         game.play(decision.placement)?;
