@@ -77,7 +77,6 @@ pub struct Findings {
 pub struct RootFindings {
     /// Visits of the search.
     pub visits: u64,
-    /// Their weight.
     pub weight: f64,
     /// What the search backed up.
     pub values: Values,
@@ -115,7 +114,6 @@ pub struct Values {
 /// One move of the root.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MoveFindings {
-    /// The move.
     pub mv: Move,
     /// Visits below it.
     pub visits: u64,

@@ -29,10 +29,8 @@ const UNUSED: &str = "Unexpected or unused field, do you have a typo? (set warnU
 /// Whose chances the answers speak of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Perspective {
-    /// Black's.
     #[default]
     Black,
-    /// White's.
     White,
     /// Those of the side to move.
     SideToMove,

@@ -33,7 +33,6 @@ impl Refusal {
 pub struct Warning {
     /// The field that is ignored.
     pub field: String,
-    /// Why.
     pub warning: String,
 }
 

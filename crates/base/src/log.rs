@@ -19,21 +19,14 @@ const LONGEST: usize = 1 << 30;
 /// Why a log cannot be used.
 #[derive(Debug, Error)]
 pub enum LogError {
-    /// The system refused.
     #[error("{}: {source}", path.display())]
-    Io {
-        /// The log.
-        path: PathBuf,
-        /// What it said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// A record in the middle is not what was written.
     #[error(
         "{} is damaged at byte {offset}: a record there does not match its checksum; restore the file from a copy, or cut it off at that byte to lose only what follows",
         path.display()
     )]
     Damaged {
-        /// The log.
         path: PathBuf,
         /// Where the damaged record starts.
         offset: u64,

@@ -6,9 +6,7 @@ use crate::style;
 /// A stone's colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stone {
-    /// Black.
     Black,
-    /// White.
     White,
 }
 
@@ -100,7 +98,6 @@ impl GoBoard {
         self
     }
 
-    /// The picture.
     pub fn canvas(&self) -> Canvas {
         let span = (self.side.saturating_sub(1)) as f64 * self.cell;
         let all = span + 2.0 * self.margin();

@@ -94,7 +94,6 @@ impl Canvas {
         self.shapes.push(Shape::Rectangle { at, size, fill });
     }
 
-    /// Fills a disc.
     pub fn disc(&mut self, centre: (f64, f64), radius: f64, fill: Rgb) {
         self.shapes.push(Shape::Disc {
             centre,

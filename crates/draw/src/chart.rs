@@ -139,7 +139,6 @@ impl Chart {
         self
     }
 
-    /// The picture.
     pub fn canvas(&self) -> Canvas {
         let (width, height) = self.size;
         let mut canvas = Canvas::new(width, height, style::PAPER);

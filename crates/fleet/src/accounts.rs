@@ -17,7 +17,6 @@ use crate::{
 
 /// What every token begins with, so that a leaked one is recognised.
 const TOKEN_PREFIX: &str = "tgn_";
-/// The longest name.
 const LONGEST_NAME: usize = 32;
 
 /// A worker that may play.

@@ -14,7 +14,6 @@ use crate::{
 pub enum Checked<G: Game> {
     /// A game of self-play.
     Selfplay(G::Record),
-    /// A match game.
     Match(MatchRecord),
 }
 

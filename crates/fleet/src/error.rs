@@ -18,33 +18,19 @@ pub enum RunError {
         "{}: the run has begun, and goes on with its own networks; leave --from out, or choose another folder",
         dir.display()
     )]
-    Begun {
-        /// The run's folder.
-        dir: PathBuf,
-    },
+    Begun { dir: PathBuf },
     /// The folder is in use.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// The settings file cannot be read or written.
     #[error("{}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
     /// The settings file does not say what it should.
     #[error("{}: {message}", path.display())]
-    Content {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        message: String,
-    },
+    Content { path: PathBuf, message: String },
     /// A setting that cannot be meant, in a file.
     #[error("{}: {source}", path.display())]
     Setting {
-        /// The settings file.
         path: PathBuf,
         /// Which, and what would do.
         source: BadSetting,
@@ -58,9 +44,7 @@ pub enum RunError {
         dir.display()
     )]
     OtherSetting {
-        /// The run's folder.
         dir: PathBuf,
-        /// The setting.
         name: String,
         /// What the run has.
         found: String,
@@ -75,7 +59,6 @@ pub enum RunError {
         "the network {name} is not in the run's store; restore networks/{name}.{extension} from a copy"
     )]
     NoNetwork {
-        /// Its name.
         name: String,
         /// The extension of its file.
         extension: &'static str,

@@ -149,7 +149,6 @@ pub struct Schedule {
     pub window: usize,
     /// Self-play games at once.
     pub games_at_once: usize,
-    /// Match games at once.
     pub match_games_at_once: usize,
     /// What decides the gating match.
     pub sprt: Sprt,
@@ -184,9 +183,7 @@ pub struct SelfPlayTask<'a> {
 /// Who won a match game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Winner {
-    /// The first player.
     First,
-    /// The second player.
     Second,
     /// Nobody: a tie.
     Nobody,
@@ -216,7 +213,6 @@ impl From<Option<bool>> for Winner {
 /// A finished match game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchRecord {
-    /// Who won.
     pub winner: Winner,
     /// The moves and the result, in a notation that [`Game::verify_match`] reads; empty if nobody has to check it.
     pub moves: String,
@@ -226,7 +222,6 @@ pub struct MatchRecord {
 pub struct Anchor<G: Game> {
     /// The name in the table of ratings.
     pub name: String,
-    /// What plays.
     pub player: G::Player,
 }
 
@@ -263,15 +258,12 @@ pub struct TrainingRequest<'a, L: Learner> {
 /// How far a training is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrainingProgress {
-    /// Steps done.
     pub step: u64,
-    /// Steps in all.
     pub steps: u64,
 }
 
-/// A finished training.
+/// What a training hands to the loop: the network to be gated, and how it did on positions kept out.
 pub struct Trained {
-    /// The new network.
     pub network: NewNetwork,
     /// Cross-entropy of the policy on positions kept out.
     pub policy_loss: Option<f64>,

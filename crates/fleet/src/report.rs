@@ -18,7 +18,6 @@ const LABEL_BELOW: f64 = 18.0;
 
 /// What a game adds to the page.
 pub struct Page {
-    /// The heading.
     pub title: String,
     /// Over the chart of Elo by games.
     pub elo_title: &'static str,

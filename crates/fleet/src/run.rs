@@ -33,7 +33,7 @@ const SHORT_NAME: usize = 8;
 /// What a status line calls the player of the first games when it is no network.
 const NO_NETWORK: &str = "none";
 
-/// A run.
+/// A run in its store: what is done next follows from the state alone, so it can be stopped at any moment.
 pub struct Run<L: Learner> {
     store: Arc<dyn Store>,
     /// Nobody else plays or trains here.
@@ -129,7 +129,6 @@ impl<L: Learner> Run<L> {
         Ok(Arc::new(ledger))
     }
 
-    /// The settings.
     pub fn settings(&self) -> &L::Settings {
         &self.settings
     }

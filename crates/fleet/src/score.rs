@@ -85,9 +85,7 @@ impl fmt::Display for MatchScore {
 /// The two ends of a confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// Lower end.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
 }
 

@@ -101,22 +101,15 @@ pub struct StockOptions {
 #[serde(rename_all = "lowercase", tag = "order")]
 pub enum Order {
     /// Makes an account; the answer is its token.
-    Token {
-        /// The worker's name.
-        name: String,
-    },
+    Token { name: String },
     /// Bans a worker and takes its games back.
     Ban {
-        /// The worker's name.
         name: String,
         /// Why, as the worker is told.
         why: String,
     },
     /// Ends a ban or a quarantine; games that were taken back stay so.
-    Release {
-        /// The worker's name.
-        name: String,
-    },
+    Release { name: String },
     /// Gives out no self-play for now.
     Pause,
     /// Gives out self-play again.

@@ -40,13 +40,12 @@ pub struct State {
     pub seconds: Seconds,
 }
 
-/// A decided match.
+/// A gating match that came to its end; one row of the report's table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MatchLine {
     /// The round of the new network.
     pub round: u64,
-    /// The new network.
     pub network: String,
     /// Its score against the best one.
     pub score: MatchScore,
@@ -60,11 +59,10 @@ pub struct MatchLine {
     pub at_seconds: f64,
 }
 
-/// A finished training.
+/// A training that came to its end; one row of the report's table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingLine {
-    /// The round.
     pub round: u64,
     /// Cross-entropy of the policy on positions kept out.
     pub policy_loss: Option<f64>,
@@ -78,11 +76,8 @@ pub struct TrainingLine {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seconds {
-    /// Self-play.
     pub selfplay: f64,
-    /// Training.
     pub training: f64,
-    /// Matches.
     pub matches: f64,
 }
 

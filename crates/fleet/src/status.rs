@@ -47,9 +47,7 @@ pub struct Status {
 pub enum Event {
     /// Enough games for the next training.
     Played,
-    /// A new network.
     Trained(TrainingLine),
-    /// A decided match.
     Decided(MatchLine),
     /// The best network's rating games are played: its Elo over the first network, and half the 95 % interval.
     Rated(f64, Option<f64>),

@@ -69,7 +69,6 @@ pub trait Store: Send + Sync {
 /// What became of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Appended {
-    /// It is kept.
     New,
     /// It was there already.
     Duplicate,
@@ -111,7 +110,6 @@ impl MatchGame {
 /// Records that were kept but cannot be read: how many, and the first of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unreadable {
-    /// How many.
     pub count: u64,
     /// Which the first is, and what is wrong with it.
     pub first: String,
@@ -143,22 +141,11 @@ impl Unreadable {
 /// Why a store failed.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// A file.
     #[error("{}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
     /// A file does not say what it should.
     #[error("{}: {message}", path.display())]
-    Content {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        message: String,
-    },
+    Content { path: PathBuf, message: String },
     /// A log of records.
     #[error(transparent)]
     Log(#[from] LogError),

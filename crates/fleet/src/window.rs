@@ -30,7 +30,6 @@ pub struct Games<L: Learner> {
 /// What was played in a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RoundCount {
-    /// Games.
     pub games: u64,
     /// Positions recorded in them.
     pub positions: usize,

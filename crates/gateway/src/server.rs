@@ -44,9 +44,7 @@ pub enum StartError {
     /// The address is taken, or may not be used.
     #[error("cannot listen on {address}: {source}; name another address with --serve")]
     Address {
-        /// The address.
         address: SocketAddr,
-        /// What the system said.
         source: io::Error,
     },
     /// The system gives no threads.
@@ -139,7 +137,6 @@ impl Gateway {
 }
 
 impl Running {
-    /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -34,7 +34,6 @@ pub struct EvaluationSpeed {
 /// A search with a number of threads.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct SearchSpeed {
-    /// Threads.
     pub threads: usize,
     /// Playouts that were counted.
     pub playouts: u64,

@@ -118,7 +118,6 @@ pub fn choose(
 pub enum ResignPolicy {
     /// At 10 %; later for a White who gave stones, as long as they may still count for little.
     Default,
-    /// Never.
     Never,
     /// At this percentage.
     Percent(u32),

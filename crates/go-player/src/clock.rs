@@ -8,7 +8,6 @@ use std::fmt;
 /// A time in hundredths of a second.
 pub type Centiseconds = i64;
 
-/// Centiseconds in a second.
 pub const CENTISECONDS_PER_SECOND: Centiseconds = 100;
 
 /// What one move may take when there is no clock: 31 days.
@@ -28,10 +27,7 @@ pub enum TimeControl {
         time: Centiseconds,
     },
     /// One stock of time for the game.
-    Absolute {
-        /// The stock.
-        main: Centiseconds,
-    },
+    Absolute { main: Centiseconds },
     /// After the main time, `stones` moves in each `period`.
     Canadian {
         /// Time before overtime.

@@ -33,7 +33,6 @@ pub enum State {
 pub struct Finding {
     /// What was looked at.
     pub subject: &'static str,
-    /// How it stands.
     pub state: State,
     /// What was found, and what to do about it.
     pub text: String,

@@ -14,7 +14,6 @@ const BOTTOM: f64 = 40.0;
 /// Room for a name: a row, and a letter.
 const ROW_HEIGHT: f64 = 16.0;
 const LETTER_WIDTH: f64 = 6.6;
-/// Size of a name.
 const NAME_SIZE: f64 = 12.0;
 /// The score's axis goes at least so many points up and down.
 const FEWEST_POINTS: f64 = 10.0;

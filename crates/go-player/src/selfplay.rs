@@ -71,7 +71,6 @@ impl Default for SelfPlay {
 /// A finished game.
 #[derive(Clone)]
 pub struct Finished {
-    /// The moves.
     pub game: Game,
     /// Who won; nobody in a tie.
     pub winner: Option<Color>,

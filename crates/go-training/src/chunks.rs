@@ -152,7 +152,6 @@ pub struct ChunkStream {
     /// Whether the buffer held a whole round when it was last filled.
     fits: bool,
     random: Xoshiro256PlusPlus,
-    /// Files read so far.
     pub(crate) files_read: u64,
     /// What was read and what was left out.
     pub report: LoadReport,

@@ -88,7 +88,6 @@ pub struct Entry {
     pub first_won: Option<bool>,
     /// The result as SGF writes it.
     pub result: String,
-    /// How it ended.
     pub ending: Ending,
     /// The moves as GTP writes them, Black first (White first with handicap stones).
     pub moves: Vec<String>,
@@ -99,12 +98,7 @@ pub struct Entry {
 pub enum ContestError {
     /// A game could not be played.
     #[error("game {number}: {source}")]
-    Game {
-        /// The game's number.
-        number: usize,
-        /// What happened.
-        source: RefereeError,
-    },
+    Game { number: usize, source: RefereeError },
     /// The folder is in use.
     #[error(transparent)]
     Lock(#[from] LockError),
@@ -117,16 +111,11 @@ pub enum ContestError {
     },
     /// It cannot be told which match the folder is of.
     #[error("{} does not say which match this is: {reason}; choose another folder", path.display())]
-    DamagedIdentity {
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
+    DamagedIdentity { path: PathBuf, reason: String },
     /// A file of the match cannot be read or written.
     #[error("the match file {}: {source}", path.display())]
     Log {
         path: PathBuf,
-        /// What the system said.
         source: std::io::Error,
     },
     /// The log holds something that is no finished game.
@@ -136,7 +125,6 @@ pub enum ContestError {
         path: PathBuf,
         /// Counted from 1.
         line: usize,
-        /// What is wrong.
         reason: String,
     },
 }

@@ -120,7 +120,6 @@ impl Games {
         self.records.is_empty()
     }
 
-    /// Positions in it.
     pub fn positions(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
     }

@@ -54,7 +54,6 @@ pub struct Preset {
     pub name: &'static str,
     /// Where it comes from.
     pub about: &'static str,
-    /// The size.
     pub shape: GoShape,
 }
 

@@ -24,7 +24,6 @@ pub enum ProgramError {
     Start {
         /// The first word of the command.
         program: String,
-        /// What the system said.
         source: std::io::Error,
     },
     /// It ended, or closed a pipe, in the middle of a conversation.

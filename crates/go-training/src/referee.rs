@@ -94,7 +94,6 @@ pub struct Played {
     pub winner: Option<Color>,
     /// The result as SGF writes it.
     pub result: String,
-    /// How it ended.
     pub ending: Ending,
 }
 

@@ -49,7 +49,6 @@ pub enum First {
 /// All there is to say about a ladder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// How it ends.
     pub verdict: LadderVerdict,
     /// The first moves that reach that end for the side that gains by it: the attacker's
     /// capturing moves, or the defender's saving ones. Empty when the other side moves first.

@@ -164,7 +164,6 @@ impl Rules {
         ..Rules::TROMP_TAYLOR
     };
 
-    /// Rules of New Zealand.
     pub const NEW_ZEALAND: Rules = Rules {
         ko: KoRule::Situational,
         friendly_pass: true,

@@ -65,7 +65,6 @@ impl Personality {
 
 /// Where the engine's words go.
 pub struct Outputs {
-    /// Answers.
     pub answers: Box<dyn Write>,
     /// What a person may want to know.
     pub remarks: Box<dyn Write>,
@@ -133,7 +132,6 @@ impl<T: Into<String>> From<Result<T, String>> for Answer {
 pub enum Flow {
     /// Wait for the next line.
     GoOn,
-    /// Quit.
     Quit,
 }
 
@@ -329,7 +327,6 @@ impl Observer for Remarks<'_> {
 /// How analysis lines look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lines {
-    /// Leela Zero's.
     LeelaZero,
     /// KataGo's.
     KataGo(Numbers),

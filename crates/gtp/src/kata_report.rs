@@ -57,7 +57,6 @@ pub enum Perspective {
 
 /// A line of `kata-analyze`.
 pub struct KataLine<'a> {
-    /// The search.
     pub view: &'a View<'a>,
     /// What was asked for.
     pub tags: &'a AnalyzeTags,

@@ -19,7 +19,6 @@ pub fn vertex(mv: Move) -> String {
     mv.to_string()
 }
 
-/// A line of moves.
 pub fn line_of(moves: &[Move]) -> String {
     let words: Vec<String> = moves.iter().map(|&mv| vertex(mv)).collect();
     words.join(" ")

@@ -240,7 +240,6 @@ fn grade(
     }
 }
 
-/// Boards of a set.
 pub fn boards_of(set: &TestSet, size: BoardSize, seed: u64) -> impl Iterator<Item = Board> + use<> {
     Boards::new(set.recipe, size, seed).take(set.boards)
 }

@@ -24,7 +24,6 @@ pub struct Term {
     pub plane: Plane,
     /// Where to look.
     pub step: Offset,
-    /// The factor.
     pub weight: i32,
 }
 

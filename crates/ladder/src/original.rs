@@ -41,7 +41,6 @@ const PASSES: [[&str; 3]; 3] = [
 /// The rebuilt network.
 #[derive(Clone, Debug)]
 pub struct Original {
-    /// The rows.
     pub compiled: Compiled,
     verdicts: Verdicts,
 }

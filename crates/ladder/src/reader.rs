@@ -34,7 +34,6 @@ pub const DEFAULT_STEPS: usize = 16;
 /// The circuit of the ladder network and where its results are.
 #[derive(Clone, Debug)]
 pub struct Reader {
-    /// All formulas.
     pub circuit: Circuit,
     /// Points where a string of the side to move can extend and gets away.
     pub escape_ok: Plane,

@@ -24,9 +24,7 @@ const OFFSET: f32 = 8.0;
 /// A ladder network and the planes its answers are read from.
 #[derive(Clone, Debug)]
 pub struct LadderNetwork {
-    /// The formulas.
     pub reader: Reader,
-    /// The rows.
     pub compiled: Compiled,
 }
 

@@ -34,11 +34,7 @@ pub enum CheckpointError {
     },
     /// The file is not whole or not ours.
     #[error("{} is damaged ({what}): delete it to start again, or restore a copy", path.display())]
-    Damaged {
-        path: PathBuf,
-        /// What is wrong.
-        what: String,
-    },
+    Damaged { path: PathBuf, what: String },
     /// The file belongs to another training.
     #[error("{} holds another training ({what}): train in another folder, or with the settings saved beside it", path.display())]
     OtherModel {
@@ -48,7 +44,7 @@ pub enum CheckpointError {
     },
 }
 
-/// The header.
+/// What stands before the numbers: enough to refuse a checkpoint of another network by name.
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
     step: u64,
@@ -69,7 +65,6 @@ struct Header {
 /// What a checkpoint says besides tensors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// Steps done.
     pub step: u64,
     /// Where the data source stands.
     pub position: serde_json::Value,

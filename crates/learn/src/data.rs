@@ -21,7 +21,6 @@ pub enum DataError {
     Nothing {
         /// What was looked for.
         what: &'static str,
-        /// Where.
         place: String,
         /// What was found instead, and what to do.
         hint: String,

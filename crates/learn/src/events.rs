@@ -43,7 +43,6 @@ impl EventFile {
         Ok(events)
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -14,10 +14,9 @@ pub enum Part {
     Test,
 }
 
-/// One row.
+/// What was measured at one step on one part of the samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Steps done.
     pub step: u64,
     /// Which samples.
     pub part: Part,
@@ -25,7 +24,7 @@ pub struct Row {
     pub values: Vec<Option<f64>>,
 }
 
-/// The table.
+/// Everything a training has measured, in the order of its steps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct History {
     /// What is measured.

@@ -10,12 +10,10 @@ use crate::batch::Batch;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     pub sum: f64,
-    /// The samples.
     pub count: f64,
 }
 
 impl Tally {
-    /// Adds one sample.
     pub fn add(&mut self, value: f64) {
         self.sum += value;
         self.count += 1.0;

@@ -190,7 +190,7 @@ pub enum Decay {
     },
     /// Multiplied by a factor at given steps.
     Steps {
-        /// The steps.
+        /// Steps after which the rate drops.
         at: Vec<u64>,
         factor: f32,
     },

@@ -10,7 +10,6 @@ pub struct Param {
     pub name: String,
     /// Its dimensions, slowest first.
     pub shape: Vec<usize>,
-    /// The numbers.
     pub values: Vec<f32>,
     /// The gradient of the loss, set by the backward pass.
     pub gradient: Vec<f32>,

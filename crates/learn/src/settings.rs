@@ -15,7 +15,6 @@ use base::write_whole;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrainSettings {
-    /// Steps in all.
     pub steps: u64,
     /// Samples a step.
     pub batch: usize,
@@ -33,7 +32,6 @@ pub struct TrainSettings {
     pub report_every: u64,
     /// Steps between two tests.
     pub test_every: u64,
-    /// Samples of a test.
     pub test_samples: usize,
     /// Seconds between two checkpoints.
     pub checkpoint_seconds: u64,
@@ -119,7 +117,6 @@ pub enum SettingsError {
     /// A value makes no sense.
     #[error("{name} is {value}: it must be {expected}")]
     Value {
-        /// The setting.
         name: &'static str,
         /// What it is.
         value: String,

@@ -117,7 +117,7 @@ struct PoolBias {
     pool: Pool,
 }
 
-/// The network.
+/// A network for every board size, with its gradients.
 pub struct SizeFree {
     shape: SizeFreeShape,
     workers: Workers,

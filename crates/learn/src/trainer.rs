@@ -26,7 +26,7 @@ use base::{LockError, LockedFolder};
 pub mod name {
     /// Everything needed to resume.
     pub const CHECKPOINT: &str = "checkpoint.bin";
-    /// The settings.
+    /// Written when a training begins; a resumed one must agree with it.
     pub const SETTINGS: &str = "settings.toml";
     /// The curves as a picture.
     pub const CURVES: &str = "curves.svg";
@@ -46,7 +46,6 @@ pub trait Task {
     /// What [`Self::forward`] measures; the first is the loss that training lowers.
     fn measures(&self) -> &[&'static str];
 
-    /// The network.
     fn model(&mut self) -> &mut dyn Trainable;
 
     /// Called when a step of the training begins.
@@ -82,7 +81,7 @@ pub enum TrainError {
     Checkpoint(#[from] CheckpointError),
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// The folder.
+    /// Another process trains in the folder.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// What to train on.
@@ -107,9 +106,7 @@ pub enum TrainError {
 /// A line of progress.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
-    /// Steps done.
     pub step: u64,
-    /// Steps in all.
     pub steps: u64,
     /// Which samples the numbers are from.
     pub part: Part,

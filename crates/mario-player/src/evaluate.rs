@@ -32,9 +32,7 @@ pub fn evaluation_seed(number: u64) -> u16 {
 pub struct Estimate {
     /// The value found.
     pub value: f64,
-    /// Lower end.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
 }
 
@@ -114,7 +112,6 @@ impl From<Option<Ending>> for Finish {
 pub struct GameResult {
     /// The seed it was dealt from.
     pub seed: u16,
-    /// How it ended.
     pub ending: Finish,
     /// Pills placed.
     pub pills: u32,

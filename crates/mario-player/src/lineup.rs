@@ -89,16 +89,11 @@ pub enum LineupError {
     #[error("{path}: {source}")]
     Io {
         path: String,
-        /// What happened.
         source: std::io::Error,
     },
     /// The file holds no network for this game.
     #[error("{path}: {source}")]
-    Network {
-        path: String,
-        /// What is wrong.
-        source: NetworkError,
-    },
+    Network { path: String, source: NetworkError },
     /// The network player was chosen without a network.
     #[error("the network player needs a network file")]
     NoNetwork,

@@ -57,7 +57,6 @@ pub const INPUT: PlaneShape = PlaneShape {
 pub struct DesignNetwork {
     /// Filters of each convolution.
     pub filters: usize,
-    /// Residual blocks.
     pub residual_blocks: usize,
     /// Slope of the rectifiers below zero.
     #[serde(default = "default_leak")]

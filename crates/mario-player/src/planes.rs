@@ -7,7 +7,6 @@
 
 use mario::{Board, Color, Pill, Shape, cells_of};
 
-/// Planes.
 pub const PLANES: usize = 18;
 
 /// Cells of a plane.

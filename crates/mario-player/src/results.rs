@@ -19,18 +19,13 @@ use crate::evaluate::GameResult;
 pub enum ResultsError {
     /// The file could not be read or written.
     #[error("{}: {source}", path.display())]
-    Io {
-        path: PathBuf,
-        /// What happened.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// A line is not a game.
     #[error("{}: line {line}: {source}", path.display())]
     Line {
         path: PathBuf,
         /// Counted from 1.
         line: usize,
-        /// What is wrong.
         source: serde_json::Error,
     },
     /// The file belongs to another evaluation.

@@ -18,18 +18,13 @@ use crate::player::{Decision, Player, View};
 pub enum RecordFileError {
     /// A file could not be read or written.
     #[error("cannot read {}: {source}", path.display())]
-    Io {
-        path: PathBuf,
-        /// What happened.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// A record in the file is damaged.
     #[error("{}: game {game}: {source}", path.display())]
     Record {
         path: PathBuf,
         /// Counted from 1.
         game: u64,
-        /// What is wrong.
         source: RecordError,
     },
 }

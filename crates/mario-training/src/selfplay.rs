@@ -54,11 +54,7 @@ pub struct SelfPlaySettings {
 pub enum SelfPlayError {
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
-    Io {
-        path: PathBuf,
-        /// What happened.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// The player: its network could not be evaluated.
     #[error(transparent)]
     Player(#[from] EvaluateError),

@@ -15,7 +15,6 @@ pub const WIDTH: u8 = 8;
 /// Rows.
 pub const HEIGHT: u8 = 16;
 
-/// Cells.
 pub const CELLS: usize = 128;
 
 /// The leftmost column.
@@ -24,10 +23,8 @@ const FIRST_COLUMN: u128 = 0x0101_0101_0101_0101_0101_0101_0101_0101;
 /// Every cell with at least three cells to its right: where a horizontal run of four can start.
 const FIRST_FIVE_COLUMNS: u128 = FIRST_COLUMN * 0b1_1111;
 
-/// The bottom row.
 pub(crate) const BOTTOM_ROW: u128 = 0xff;
 
-/// The top row.
 pub(crate) const TOP_ROW: u128 = 0xff << 120;
 
 /// The two cells a pill is launched into.

@@ -62,7 +62,6 @@ impl Shape {
 /// An occupied cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cell {
-    /// Its colour.
     pub color: Color,
     pub shape: Shape,
 }

@@ -61,7 +61,6 @@ pub enum ExampleError {
     Text {
         /// Counted from 1.
         number: usize,
-        /// What is wrong.
         source: TextError,
     },
 }

@@ -109,7 +109,6 @@ impl Game {
         self.viruses_at_start
     }
 
-    /// Viruses cleared so far.
     pub fn viruses_cleared(&self) -> u32 {
         self.viruses_at_start - self.board.viruses_left()
     }

@@ -19,7 +19,6 @@ use crate::text::{Placed, TextError};
 pub enum RecordEnd {
     /// Cleared or topped out; the board says which.
     End,
-    /// Stalled.
     Stall,
     /// The player ran out of time; such a game teaches nothing.
     Timeout,
@@ -51,7 +50,6 @@ pub struct Record {
     pub board: Board,
     /// The moves in order.
     pub moves: Vec<RecordMove>,
-    /// How it ended.
     pub end: RecordEnd,
 }
 

@@ -73,7 +73,6 @@ pub enum Layer {
     Globals {
         /// The first of them.
         start: usize,
-        /// How many.
         len: usize,
     },
 }

@@ -26,7 +26,7 @@ pub struct SoakOptions {
     pub seed: u64,
 }
 
-/// What happened.
+/// How many evaluations a soak test compared, and the worst differences it met.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SoakReport {
     /// Positions evaluated.
@@ -51,7 +51,6 @@ impl SoakReport {
     }
 }
 
-/// The largest batch.
 const LARGEST_BATCH: usize = 16;
 /// One call in so many is compared with the reference.
 const CHECK_EVERY: u64 = 500;

@@ -118,7 +118,6 @@ impl<O: Outlook> Books<O> {
     }
 }
 
-/// Utility for a side.
 pub(crate) fn for_side(side: Side, utility: f64) -> f64 {
     match side {
         Side::First => utility,

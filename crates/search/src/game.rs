@@ -23,7 +23,6 @@ impl Side {
         }
     }
 
-    /// The other side.
     pub fn other(self) -> Side {
         match self {
             Side::First => Side::Second,

@@ -32,7 +32,6 @@ pub(crate) enum Child {
     Untried,
     /// The position it leads to is forbidden.
     Invalid,
-    /// To this node.
     Node(NodeId),
 }
 

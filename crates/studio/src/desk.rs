@@ -17,7 +17,6 @@ const MOST_DOCUMENTS: usize = 50;
 const MOST_PROBLEMS: usize = 500;
 /// Games taken from one file.
 const MOST_GAMES: usize = 500;
-/// Letters of an id.
 const ID_LETTERS: &[u8] = b"abcdefghijkmnpqrstuvwxyz23456789";
 const ID_LENGTH: usize = 8;
 

@@ -97,26 +97,17 @@ pub enum StartError {
     Port {
         /// The port that was asked for.
         port: u16,
-        /// What the system said.
         source: io::Error,
     },
     /// A folder cannot be made or read.
     #[error("cannot use the folder {}: {source}", folder.display())]
-    Folder {
-        folder: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Folder { folder: PathBuf, source: io::Error },
     /// The system gives no threads.
     #[error("cannot start: {0}")]
     Runtime(io::Error),
     /// A game file cannot be read.
     #[error("{}: {say}", file.display())]
-    File {
-        file: PathBuf,
-        /// Why.
-        say: String,
-    },
+    File { file: PathBuf, say: String },
 }
 
 /// Everything the server holds.

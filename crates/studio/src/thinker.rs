@@ -38,7 +38,6 @@ pub enum Urgency {
 /// How a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is done.
     Done,
     /// It was stopped for something more urgent, and wants to go on.
     Unfinished,
@@ -115,7 +114,6 @@ pub struct Thinker {
 }
 
 impl Thinker {
-    /// Starts the thread.
     pub fn start(app: &Arc<App>, mut engine: Engine) -> thread::JoinHandle<()> {
         let app = app.clone();
         thread::spawn(move || {

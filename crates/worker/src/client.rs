@@ -117,7 +117,6 @@ impl Client {
             .collect())
     }
 
-    /// Gives tasks back.
     pub fn give_back(&self, tasks: &[Task]) -> Result<(), WorkError> {
         let _: Value = self.ask("POST", "/v1/tasks/give-back", Some(&text(&tasks)))?;
         Ok(())

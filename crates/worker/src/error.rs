@@ -13,19 +13,13 @@ pub enum WorkError {
     Lock(#[from] LockError),
     /// A file of the spool.
     #[error("{}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
     /// The worker's key.
     #[error(transparent)]
     Key(#[from] KeyError),
     /// The server cannot be reached, or asks to come again later.
     #[error("{why}")]
     Later {
-        /// Why.
         why: String,
         /// Seconds to wait, if the server said so.
         seconds: Option<u64>,

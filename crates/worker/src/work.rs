@@ -56,11 +56,9 @@ pub struct Options {
 pub enum Progress {
     /// It has joined under a name; the game and the server's key.
     Joined {
-        /// The worker's name.
         name: String,
         /// What is played.
         game: String,
-        /// The server's key.
         key: String,
     },
     /// A game has a receipt.

@@ -17,11 +17,8 @@ pub const HEIGHT: usize = 16;
 /// The colour of a pill's half or a virus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Color {
-    /// Red.
     Red,
-    /// Yellow.
     Yellow,
-    /// Blue.
     Blue,
 }
 
@@ -67,7 +64,6 @@ impl Shape {
 /// A cell that is not empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cell {
-    /// Its colour.
     pub color: Color,
     /// What it holds.
     pub shape: Shape,

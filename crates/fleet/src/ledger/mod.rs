@@ -65,13 +65,10 @@ impl Default for ServeOptions {
 /// Why a run cannot be served.
 #[derive(Debug, Error)]
 pub enum LedgerError {
-    /// A file.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A log.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// The server's key.
     #[error(transparent)]
     Key(#[from] KeyError),
     /// The settings have no text form.
@@ -79,7 +76,7 @@ pub enum LedgerError {
     Settings(String),
 }
 
-/// See the module.
+/// Tasks given out and games taken in, over a store; shared by the gateway's threads and the loop.
 pub struct Ledger<G: Game> {
     dir: PathBuf,
     store: Arc<dyn Store>,

@@ -23,7 +23,6 @@ pub struct HandIn {
     pub v: u32,
     /// The task, as it was given out.
     pub task: Task,
-    /// The game's id.
     pub game: String,
     /// SHA-256 of the unpacked game.
     pub records: String,

@@ -23,20 +23,12 @@ pub struct Signer {
 pub enum KeyError {
     /// The file cannot be read or written.
     #[error("{file}: {source}")]
-    File {
-        /// The file.
-        file: String,
-        /// What the system said.
-        source: io::Error,
-    },
+    File { file: String, source: io::Error },
     /// The file does not hold a key.
     #[error(
         "{file}: expected 64 hexadecimal digits of a secret key; restore it from a copy, or delete it to make a new one"
     )]
-    Content {
-        /// The file.
-        file: String,
-    },
+    Content { file: String },
     /// The system gives no random numbers.
     #[error("the system gives no random numbers")]
     Random,

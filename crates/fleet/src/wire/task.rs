@@ -40,7 +40,7 @@ pub struct NetworkRef {
 pub struct Task {
     /// The version of the message.
     pub v: u32,
-    /// The run.
+    /// The id of the run, which a worker checks against the run it has joined.
     pub run: String,
     /// What is played, such as `go`.
     pub game: String,
@@ -190,7 +190,6 @@ pub enum Acceptance {
 pub struct Receipt {
     /// The version of the message.
     pub v: u32,
-    /// The game's id.
     pub game: String,
     /// What became of it.
     pub verdict: Acceptance,

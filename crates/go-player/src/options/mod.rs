@@ -216,7 +216,6 @@ impl Default for Memory {
 /// Memory, shared out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryShares {
-    /// For the tree.
     pub tree_bytes: usize,
     /// For opinions.
     pub cache_bytes: usize,

@@ -26,9 +26,7 @@ pub enum OptionValue {
     Switch {
         /// What the switch stands for on the command line.
         given: bool,
-        /// The present value.
         get: fn(&Options) -> bool,
-        /// Stores a value.
         set: fn(&mut Options, bool),
     },
     /// A whole number.
@@ -37,32 +35,25 @@ pub enum OptionValue {
         range: RangeInclusive<i64>,
         /// What the command line takes.
         start: AtStart,
-        /// The present value.
         get: fn(&Options) -> i64,
-        /// Stores a value.
         set: fn(&mut Options, i64),
     },
     /// A number. The command line takes any; [`Options::check`] has the last word.
     Decimal {
         /// What may be set at run time.
         range: RangeInclusive<f64>,
-        /// The present value.
         get: fn(&Options) -> f64,
-        /// Stores a value.
         set: fn(&mut Options, f64),
     },
     /// A number, or `none`.
     Bound {
-        /// The present value.
         get: fn(&Options) -> Option<f64>,
-        /// Stores a value.
         set: fn(&mut Options, Option<f64>),
     },
     /// One of a few words.
     Choice {
         /// Each word, and what it means.
         words: &'static [(&'static str, &'static str)],
-        /// The present value.
         get: fn(&Options) -> &'static str,
         /// Stores one of the words.
         set: fn(&mut Options, &'static str),

@@ -61,12 +61,10 @@ impl LabelFile {
         self.numbers.contains(&number)
     }
 
-    /// Games so far.
     pub fn games(&self) -> usize {
         self.numbers.len()
     }
 
-    /// Labels so far.
     pub fn labels(&self) -> usize {
         self.labels
     }

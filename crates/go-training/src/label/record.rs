@@ -39,7 +39,6 @@ pub struct LabelledGame {
     pub handicap: usize,
     /// Who moves first.
     pub first: Color,
-    /// All moves.
     pub moves: Vec<(Color, Move)>,
     /// What the teacher says, in the order of turns.
     pub labels: Vec<Label>,
@@ -115,7 +114,6 @@ impl LabelledGame {
         packed.finish().unwrap_or_default()
     }
 
-    /// The game of bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<LabelledGame, Damaged> {
         let (&version, packed) = bytes
             .split_first()

@@ -79,11 +79,8 @@ pub(crate) fn file_of(network: &SizeFree) -> Vec<u8> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StudentSettings {
-    /// The network.
     pub network: StudentShape,
-    /// The labels.
     pub data: StudentData,
-    /// The rest.
     pub training: TrainSettings,
 }
 

@@ -10,7 +10,6 @@ use fleet::{BadSetting, Elo, Limits, Setting, Sprt};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ZeroSettings {
-    /// The board.
     pub size: usize,
     /// Seeds everything that is random.
     pub seed: u64,
@@ -18,9 +17,7 @@ pub struct ZeroSettings {
     pub blocks: usize,
     /// The network's filters.
     pub filters: usize,
-    /// Self-play.
     pub selfplay: SelfPlayPart,
-    /// Training.
     pub training: TrainingPart,
     /// The match that decides on promotion.
     pub gate: GatePart,
@@ -58,7 +55,6 @@ pub struct TrainingPart {
     pub decay: f32,
     /// Weight of the result beside the policy.
     pub value_weight: f32,
-    /// Threads.
     pub threads: usize,
 }
 

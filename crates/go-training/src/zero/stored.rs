@@ -90,7 +90,6 @@ impl StoredGame {
 }
 
 impl Head {
-    /// The game, replayed.
     pub fn replay(&self, size: BoardSize, komi: Komi) -> Game {
         let mut game = Game::new(size, komi);
         for mv in self.moves.iter().map_while(|mv| mv.parse().ok()) {

@@ -16,7 +16,6 @@ pub enum Severity {
 pub struct Finding {
     /// How bad it is.
     pub severity: Severity,
-    /// Where.
     pub place: Place,
     /// What, in a sentence.
     pub message: String,

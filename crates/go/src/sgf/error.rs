@@ -39,7 +39,6 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum Problem {
     /// The text holds no game.
@@ -95,9 +94,7 @@ pub enum Problem {
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("{place}: {problem}")]
 pub struct SgfError {
-    /// Where.
     pub place: Place,
-    /// What.
     #[source]
     pub problem: Problem,
 }

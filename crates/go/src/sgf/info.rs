@@ -8,13 +8,11 @@ use crate::{BoardSize, Color, Komi};
 /// How a game was won.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WinBy {
-    /// By points.
     Points(f32),
     /// The other side resigned.
     Resignation,
     /// The other side's time ran out.
     Time,
-    /// By forfeit.
     Forfeit,
     /// The record does not say.
     Unstated,
@@ -25,7 +23,6 @@ pub enum WinBy {
 pub enum GameResult {
     /// One side won.
     Win(Color, WinBy),
-    /// A tie.
     Draw,
     /// No result: suspended, triple ko.
     Void,
@@ -152,7 +149,6 @@ impl fmt::Display for Overtime {
 pub struct TimeLimits {
     /// Seconds before overtime starts.
     pub main_seconds: Option<f64>,
-    /// What comes then.
     pub overtime: Option<Overtime>,
 }
 

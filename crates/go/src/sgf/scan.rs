@@ -13,7 +13,6 @@ use super::{Place, Problem, Property, SgfError};
 /// A game without damage.
 #[derive(Default)]
 pub(super) struct Scanned {
-    /// Its text, cleaned.
     pub clean: String,
     /// The properties of each node, in the order of the text.
     pub nodes: Vec<Vec<Property>>,

@@ -15,7 +15,7 @@ use super::{Layer, Mode, activation, pointwise};
 use crate::batch::{Batch, Shape, Workers, split, split_mut};
 use crate::param::Param;
 
-/// The layer.
+/// A 3x3 convolution with bias that sees zeros around the board.
 pub struct Conv {
     board: Board,
     inputs: usize,
@@ -23,7 +23,6 @@ pub struct Conv {
     slope: f32,
     /// Weights `[output][input][3][3]`.
     pub weights: Param,
-    /// Bias.
     pub bias: Param,
     transformed: ConvWeights,
     z: Vec<f32>,

@@ -21,7 +21,6 @@ pub struct Dense {
     slope: f32,
     /// Weights `[output][input]`.
     pub weights: Param,
-    /// Bias.
     pub bias: Param,
     memory: Memory,
 }

@@ -8,7 +8,7 @@ use super::step::PlainOp;
 use super::{Layer, Mode};
 use crate::batch::{Batch, Shape, Workers};
 
-/// The layer.
+/// Leaves out a share of the numbers in training, and nothing in evaluation.
 pub struct Dropout {
     share: f64,
     factors: Vec<f32>,

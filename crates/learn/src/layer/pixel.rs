@@ -17,7 +17,7 @@ use super::{Layer, Mode, activation, pointwise};
 use crate::batch::{Batch, Shape, Workers, split, split_mut};
 use crate::param::Param;
 
-/// The layer.
+/// A 1x1 convolution: the same dense layer at every point.
 pub struct Pixel {
     board: Board,
     inputs: usize,

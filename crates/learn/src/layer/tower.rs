@@ -47,7 +47,7 @@ pub struct Unit {
     z: Vec<f32>,
 }
 
-/// The layer.
+/// An input convolution followed by residual blocks, all of one width.
 pub struct Tower {
     shape: TowerShape,
     units: Vec<Unit>,

@@ -20,9 +20,7 @@ pub struct ZeroSettings {
     pub filters: usize,
     /// The games before there is a network.
     pub round0: RoundZeroPart,
-    /// Self-play.
     pub selfplay: SelfPlayPart,
-    /// Training.
     pub training: TrainingPart,
     /// The comparison that decides on promotion.
     pub gate: GatePart,
@@ -82,7 +80,6 @@ pub struct TrainingPart {
     pub decay: f32,
     /// Weights of won, cleared and duration beside the moves.
     pub value_weights: [f32; 3],
-    /// Threads.
     pub threads: usize,
 }
 

@@ -49,7 +49,6 @@ impl Held {
 /// A pill in the air, with everything that decides what the next frame does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Falling {
-    /// Where it is.
     pub pose: Pose,
     /// Frames until it drops by itself; at 1 it drops in the coming frame.
     pub frames_left: u8,

@@ -18,11 +18,7 @@ use crate::leela::Text;
 pub enum LoadError {
     /// The file system said no.
     #[error("{}: cannot be read: {reason}", file.display())]
-    Unreadable {
-        file: PathBuf,
-        /// What the system said.
-        reason: io::Error,
-    },
+    Unreadable { file: PathBuf, reason: io::Error },
     /// The bytes are not a network.
     #[error("{}, line {line}: found {found}, expected {expected}", file.display())]
     Content {

@@ -30,7 +30,6 @@ pub enum KataDamage {
 pub(super) const BINARY: &[u8; 5] = b"@BIN@";
 /// White space that may stand before binary floats.
 const MOST_SPACE: usize = 100;
-/// The longest token.
 const LONGEST_TOKEN: usize = 1024;
 /// Floats that are read at a time.
 const FLOATS_AT_ONCE: usize = 1 << 16;

@@ -23,9 +23,7 @@ pub(super) trait Tape {
     fn name(&mut self, name: &mut String) -> Passed;
     /// A word with a meaning of its own.
     fn word(&mut self, what: &str, word: &mut String) -> Passed;
-    /// A whole number.
     fn whole(&mut self, what: &str, number: &mut usize) -> Passed;
-    /// A decimal.
     fn decimal(&mut self, what: &str, number: &mut Decimal) -> Passed;
     /// Floats, all finite.
     fn floats(&mut self, what: &str, len: usize, numbers: &mut Weights) -> Passed;

@@ -184,7 +184,6 @@ pub(crate) fn total_of<L: Lanes>(sum: L) -> f32 {
     lanes[..L::WIDTH].iter().sum()
 }
 
-/// The largest lane.
 #[inline(always)]
 pub(crate) fn largest_of<L: Lanes>(max: L) -> f32 {
     let mut lanes = [f32::NEG_INFINITY; BLOCK];

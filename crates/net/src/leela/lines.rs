@@ -17,7 +17,6 @@ const STRETCH: usize = 256 << 10;
 /// end is much faster than to look for one.
 const GLANCE: usize = 4 << 10;
 
-/// A text.
 #[derive(Clone, Copy)]
 pub(crate) enum Text<'a> {
     Memory(&'a [u8]),

@@ -89,7 +89,6 @@ impl Packed {
 /// How the left operand is laid out: element `(row, k)` sits at `row * row_stride + k * depth_stride`.
 #[derive(Clone, Copy, Debug)]
 pub struct Left<'a> {
-    /// The numbers.
     pub values: &'a [f32],
     /// Distance between rows.
     pub row_stride: usize,

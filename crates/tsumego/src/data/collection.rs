@@ -27,7 +27,6 @@ pub enum CollectionError {
     #[error("{file}: {reason}; move the file away to start anew")]
     Sgf {
         file: PathBuf,
-        /// What is wrong.
         reason: Box<SgfError>,
     },
     /// A game is not what it should be.
@@ -36,7 +35,6 @@ pub enum CollectionError {
         file: PathBuf,
         /// Which game, from 1.
         game: usize,
-        /// What is wrong.
         reason: Box<RecordError>,
     },
     /// A file to hold trees that holds something else.

@@ -53,7 +53,6 @@ pub enum TreeError {
     Node {
         /// The node's number, from 0.
         node: usize,
-        /// What is wrong.
         what: &'static str,
     },
 }

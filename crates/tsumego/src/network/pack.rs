@@ -129,7 +129,6 @@ fn moves(position: &LabelledPosition) -> Vec<i64> {
 
 /// Values of `ownership`.
 pub const DEFENDER_OWNS: i64 = 1;
-/// The attacker's.
 pub const ATTACKER_OWNS: i64 = 0;
 /// Nobody's for certain.
 pub const NOBODY_OWNS: i64 = 2;

@@ -42,7 +42,6 @@ pub enum SafetyError {
         "the network looks at {planes} planes of {height}x{width}; expected 5, 13, 14 or 58 planes of an odd square"
     )]
     Input {
-        /// Planes.
         planes: usize,
         /// Rows.
         height: usize,

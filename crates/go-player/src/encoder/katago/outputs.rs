@@ -25,11 +25,9 @@ const OLD_SCORE_ERROR_UNIT: f64 = 10.0;
 /// What raw score outputs are multiplied with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KataScales {
-    /// For the mean score.
     pub score_mean: f64,
     /// For its standard deviation.
     pub score_stdev: f64,
-    /// For the lead.
     pub lead: f64,
     /// For the time over which the score still varies.
     pub variance_time: f64,
