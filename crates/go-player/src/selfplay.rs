@@ -120,16 +120,16 @@ pub fn play_between<S>(
     settings: &SelfPlay,
     seed: u64,
     stop: &AtomicBool,
-    seat: impl Fn(Color) -> S,
+    join: impl Fn(Color) -> S,
 ) -> Result<Option<Finished>, EvaluateError> {
     let komi = Komi::new(settings.komi).unwrap_or_default();
     let game = Game::new(judges[0].size(), komi);
-    play_from(game, judges, settings, seed, stop, seat)
+    play_from(game, judges, settings, seed, stop, join)
 }
 
 /// Plays a game on between two networks, Black's first, with its own komi and rules; `None` if `stop` was set before
 /// its end.
-/// What `seat` gives for a colour is held while that colour thinks: a place at its network's table.
+/// What `join` returns for a colour is held while that colour thinks: its part in the network's batches.
 ///
 /// # Panics
 /// If the networks are for different board sizes.
@@ -139,7 +139,7 @@ pub fn play_from<S>(
     settings: &SelfPlay,
     seed: u64,
     stop: &AtomicBool,
-    seat: impl Fn(Color) -> S,
+    join: impl Fn(Color) -> S,
 ) -> Result<Option<Finished>, EvaluateError> {
     let mut rng = SearchRng::seed_from_u64(seed);
     let size = game.size();
@@ -167,9 +167,9 @@ pub fn play_from<S>(
             settings.quick_simulations
         };
         let judge = judges[game.to_move().index()];
-        let seated = seat(game.to_move());
+        let joined = join(game.to_move());
         let thought = think(judge, settings, &game, &search, simulations, stop)?;
-        drop(seated);
+        drop(joined);
         let Some(thought) = thought else {
             return Ok(None);
         };

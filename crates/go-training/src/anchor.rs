@@ -99,12 +99,12 @@ pub(crate) fn play(
     let winner = match by_color {
         [GoPlayer::Network(black), GoPlayer::Network(white)] => {
             // A game asks the two networks in turn, and must be waited for by one only.
-            let seat = |color| match color {
+            let join = |color| match color {
                 Color::Black => black.gather.join(),
                 Color::White => white.gather.join(),
             };
             let judges = [&black.judge, &white.judge];
-            let Some(finished) = play_between(judges, settings, seed, stop, seat)? else {
+            let Some(finished) = play_between(judges, settings, seed, stop, join)? else {
                 return Ok(None);
             };
             let names: Vec<String> = finished
@@ -217,7 +217,7 @@ impl<'a> Side<'a> {
     ) -> Result<Chosen, EvaluateError> {
         Ok(match self.player {
             GoPlayer::Network(network) => {
-                let _seat = network.gather.join();
+                let _participant = network.gather.join();
                 match choose(&network.judge, settings, game, self.random.random(), stop)? {
                     Some((_, winrate)) if winrate < settings.resign_winrate => Chosen::Resigned,
                     Some((mv, _)) => Chosen::Move(mv),

@@ -146,7 +146,7 @@ impl Contest {
         };
         // A longer match may have been played here before.
         entries.retain(|entry| entry.number < self.games);
-        let table = Mutex::new(Table {
+        let table = Mutex::new(Standings {
             finished: BTreeMap::new(),
             log,
         });
@@ -188,7 +188,7 @@ impl Contest {
     fn work(
         &self,
         next: &AtomicUsize,
-        table: &Mutex<Table>,
+        table: &Mutex<Standings>,
         stop: &AtomicBool,
         report: &(impl Fn(&Entry, Option<&Played>, MatchScore) + Sync),
     ) -> Result<(), ContestError> {
@@ -277,12 +277,12 @@ impl Seats {
 }
 
 /// All finished games, in memory and on disk.
-struct Table {
+struct Standings {
     finished: BTreeMap<usize, Entry>,
     log: Option<MatchLog>,
 }
 
-impl Table {
+impl Standings {
     fn append(&mut self, entry: &Entry) -> Result<(), ContestError> {
         if let Some(log) = &mut self.log {
             log.append(entry)?;

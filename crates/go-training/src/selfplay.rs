@@ -41,7 +41,7 @@ pub fn self_play(
 ) -> Result<Load, EvaluateError> {
     let player = NetworkPlayer::new(network, rows_wanted(at_once), CACHE_BYTES);
     let play = |number| {
-        let _seat = player.gather.join();
+        let _participant = player.gather.join();
         play_game(&player.judge, settings, nth_seed(seed, number), stop)
     };
     play_games(first, end, at_once, stop, play, finished)?;

@@ -107,7 +107,7 @@ impl Game for Go {
         let GoPlayer::Network(player) = player else {
             return Ok(None);
         };
-        let _seat = player.gather.join();
+        let _participant = player.gather.join();
         let finished = play_game(&player.judge, &settings.selfplay.play, task.seed, stop)?;
         Ok(finished
             .map(|finished| StoredGame::new(task.number, task.round, task.network, &finished)))

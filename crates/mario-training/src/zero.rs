@@ -109,7 +109,7 @@ impl Game for DrMario {
         let (level, seed) = (deal.level, deal.seed);
         let played = match player {
             MarioPlayer::Network(network) => {
-                let _seat = network.gather.join();
+                let _participant = network.gather.join();
                 let part = &settings.selfplay;
                 let search = NetSettings {
                     batch: 1,
@@ -160,7 +160,7 @@ impl Game for DrMario {
         };
         let budget = Budget::Playouts(settings.gate.simulations);
         let play = |player: &MarioPlayer| {
-            let _seat = match player {
+            let _participant = match player {
                 MarioPlayer::Network(network) => Some(network.gather.join()),
                 _ => None,
             };

@@ -5,7 +5,7 @@
 //! for all whose positions wait, and the others sleep meanwhile.
 //!
 //! There are two ways to say when a batch is due. [`Gather::new`] waits until enough positions have come together or
-//! until every caller with a [`Seat`] has asked: right for self-play, where each game asks, waits, and asks again.
+//! until every caller with a [`Participant`] has asked: right for self-play, where each game asks, waits, and asks again.
 //! [`Gather::while_busy`] never waits for anybody: a position is evaluated at once unless as many batches are running
 //! as should be, and then it joins those that wait for the next one. That is right for the threads of one search,
 //! which may have to wait for each other and so must not be waited for.
@@ -26,7 +26,7 @@ pub struct Gather<E> {
 
 #[derive(Default)]
 struct State {
-    /// Callers with a seat.
+    /// Callers that have joined.
     callers: usize,
     /// Callers whose positions wait or are being evaluated.
     occupied: usize,
@@ -53,12 +53,12 @@ enum Progress {
 }
 
 /// Keeps a caller counted as one that may bring positions; see [`Gather::join`].
-pub struct Seat<'a, E: Evaluator> {
+pub struct Participant<'a, E: Evaluator> {
     gather: &'a Gather<E>,
 }
 
 impl<E: Evaluator> Gather<E> {
-    /// Gathers batches of `rows_wanted` positions, or as many as the callers with seats bring.
+    /// Gathers batches of `rows_wanted` positions, or as many as the callers that have joined bring.
     pub fn new(inner: E, rows_wanted: usize) -> Self {
         Self {
             inner,
@@ -79,11 +79,11 @@ impl<E: Evaluator> Gather<E> {
         }
     }
 
-    /// Registers a caller. Batches wait for callers with a seat, so a thread that stops asking
-    /// must let go of its seat; one without a seat is served, but never waited for.
-    pub fn join(&self) -> Seat<'_, E> {
+    /// Registers a caller. Batches wait for callers that have joined, so a thread that stops asking
+    /// must drop this; a caller that has not joined is served, but never waited for.
+    pub fn join(&self) -> Participant<'_, E> {
         lock(&self.state).callers += 1;
-        Seat { gather: self }
+        Participant { gather: self }
     }
 
     /// Batches evaluated so far, and the positions in them.
@@ -255,7 +255,7 @@ impl<E: Evaluator> Drop for Delivery<'_, E> {
     }
 }
 
-impl<E: Evaluator> Drop for Seat<'_, E> {
+impl<E: Evaluator> Drop for Participant<'_, E> {
     fn drop(&mut self) {
         let mut state = lock(&self.gather.state);
         state.callers -= 1;
@@ -295,11 +295,11 @@ mod tests {
         let shape = alone.shape().clone();
         let gather = Gather::new(reference(), 8);
         std::thread::scope(|scope| {
-            let seats: Vec<_> = (0..CALLERS).map(|_| gather.join()).collect();
-            for (caller, seat) in seats.into_iter().enumerate() {
+            let joined: Vec<_> = (0..CALLERS).map(|_| gather.join()).collect();
+            for (caller, participant) in joined.into_iter().enumerate() {
                 let (gather, alone, shape) = (&gather, &alone, &shape);
                 scope.spawn(move || {
-                    let _seat = seat;
+                    let _participant = participant;
                     for call in 0..CALLS {
                         let rows = 1 + (caller + call) % 3;
                         let planes = planes(caller * CALLS + call, rows * shape.input_len());
@@ -325,7 +325,7 @@ mod tests {
     #[test]
     fn a_single_caller_is_served_at_once() {
         let gather = Gather::new(reference(), 1000);
-        let _seat = gather.join();
+        let _participant = gather.join();
         let shape = gather.shape().clone();
         let mut outputs = vec![0.0; shape.output_len()];
         gather
@@ -341,7 +341,7 @@ mod tests {
         let leaving = gather.join();
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| {
-                let _seat = gather.join();
+                let _participant = gather.join();
                 let mut outputs = vec![0.0; shape.output_len()];
                 gather
                     .evaluate(&planes(2, shape.input_len()), &mut outputs)

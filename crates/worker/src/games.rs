@@ -27,16 +27,16 @@ pub(crate) trait Playable: Send + Sync {
     fn name(&self) -> &'static str;
     fn extension(&self) -> &'static str;
     /// Gets ready to play games of a kind with these networks under these settings.
-    fn seat(
+    fn players(
         &self,
         settings: &str,
         kind: Kind,
         networks: &[PathBuf],
-    ) -> Result<Box<dyn Seat>, WorkError>;
+    ) -> Result<Box<dyn ReadyPlayers>, WorkError>;
 }
 
 /// Networks that are ready to play under settings.
-pub(crate) trait Seat: Send + Sync {
+pub(crate) trait ReadyPlayers: Send + Sync {
     /// Plays the game of a task: its id and its body, or nothing when `stop` was set before its end.
     fn play(&self, task: &Task, stop: &AtomicBool) -> Result<Option<(String, Vec<u8>)>, WorkError>;
     /// The hash of the settings.
@@ -45,7 +45,7 @@ pub(crate) trait Seat: Send + Sync {
 
 struct Of<G>(PhantomData<fn() -> G>);
 
-struct SeatOf<G: Game> {
+struct PlayersOf<G: Game> {
     settings: G::Settings,
     settings_hash: String,
     players: Vec<G::Player>,
@@ -60,12 +60,12 @@ impl<G: Game> Playable for Of<G> {
         G::NETWORK_EXTENSION
     }
 
-    fn seat(
+    fn players(
         &self,
         text: &str,
         kind: Kind,
         networks: &[PathBuf],
-    ) -> Result<Box<dyn Seat>, WorkError> {
+    ) -> Result<Box<dyn ReadyPlayers>, WorkError> {
         let game = WorkError::Game;
         let settings: G::Settings = toml::from_str(text)
             .map_err(|error| game(format!("the run's settings cannot be read: {error}")))?;
@@ -84,7 +84,7 @@ impl<G: Game> Playable for Of<G> {
                 .map(|network| player(Some(network)))
                 .collect::<Result<_, _>>()?,
         };
-        Ok(Box::new(SeatOf::<G> {
+        Ok(Box::new(PlayersOf::<G> {
             settings,
             settings_hash: sha256_hex(text.as_bytes()),
             players,
@@ -92,7 +92,7 @@ impl<G: Game> Playable for Of<G> {
     }
 }
 
-impl<G: Game> Seat for SeatOf<G> {
+impl<G: Game> ReadyPlayers for PlayersOf<G> {
     fn play(&self, task: &Task, stop: &AtomicBool) -> Result<Option<(String, Vec<u8>)>, WorkError> {
         let failed = |error: GameError| WorkError::Game(error.to_string());
         match (task.kind, self.players.as_slice()) {

@@ -15,7 +15,7 @@ use fleet::wire::{Acceptance, Envelope, Kind, NetworkRef, PROTOCOL, Receipt, Tas
 
 use crate::{
     CLIENT, Client, Spool, WorkError,
-    games::{Playable, Seat, games},
+    games::{Playable, ReadyPlayers, games},
     spool::{InHand, Known, MOST_GAMES},
 };
 
@@ -30,7 +30,7 @@ const RENEW_EVERY: Duration = Duration::from_secs(30);
 /// At the end, games that are finished are handed in for at most so long; the rest waits in the folder.
 const LAST_HAND_IN: Duration = Duration::from_secs(10);
 /// Networks that stay ready to play.
-const MOST_SEATS: usize = 3;
+const MOST_KEPT: usize = 3;
 
 /// How to work.
 #[derive(Clone, Debug)]
@@ -104,7 +104,7 @@ pub fn work(
         on_progress,
         queue: Mutex::new(VecDeque::new()),
         playing: Mutex::default(),
-        seats: Mutex::default(),
+        ready: Mutex::default(),
         finished: AtomicU64::new(0),
         accepted: AtomicU64::new(0),
         is_done: AtomicBool::new(false),
@@ -210,7 +210,7 @@ fn join(
     Ok(Some(game))
 }
 
-type SeatName = (String, Kind, Vec<NetworkRef>);
+type PlayersName = (String, Kind, Vec<NetworkRef>);
 
 struct Worker<'a> {
     options: &'a Options,
@@ -221,7 +221,7 @@ struct Worker<'a> {
     on_progress: &'a (dyn Fn(Progress) + Sync),
     queue: Mutex<VecDeque<InHand>>,
     playing: Mutex<BTreeMap<String, InHand>>,
-    seats: Mutex<VecDeque<(SeatName, Arc<dyn Seat>)>>,
+    ready: Mutex<VecDeque<(PlayersName, Arc<dyn ReadyPlayers>)>>,
     finished: AtomicU64,
     accepted: AtomicU64,
     is_done: AtomicBool,
@@ -372,13 +372,13 @@ impl Worker<'_> {
 
     fn play(&self, in_hand: &InHand) -> Result<bool, WorkError> {
         let task = &in_hand.task;
-        let seat = self.seat(in_hand)?;
-        if seat.settings_hash() != task.settings_hash {
+        let players = self.players(in_hand)?;
+        if players.settings_hash() != task.settings_hash {
             let why = "a task names other settings than came with it; it is not played";
             return Err(WorkError::Untrusted(why.into()));
         }
         let began = Instant::now();
-        let Some((id, body)) = seat.play(task, self.stop)? else {
+        let Some((id, body)) = players.play(task, self.stop)? else {
             return Ok(false);
         };
         let seconds = began.elapsed().as_secs_f64();
@@ -390,13 +390,13 @@ impl Worker<'_> {
     }
 
     /// The networks of a task, ready to play.
-    fn seat(&self, in_hand: &InHand) -> Result<Arc<dyn Seat>, WorkError> {
+    fn players(&self, in_hand: &InHand) -> Result<Arc<dyn ReadyPlayers>, WorkError> {
         let task = &in_hand.task;
         let name = (task.settings_hash.clone(), task.kind, task.networks.clone());
         // Whoever comes second waits for the first, and then plays with the same networks, in the same batches.
-        let mut seats = lock(&self.seats);
-        if let Some((_, seat)) = seats.iter().find(|(known, _)| *known == name) {
-            return Ok(seat.clone());
+        let mut ready = lock(&self.ready);
+        if let Some((_, players)) = ready.iter().find(|(known, _)| *known == name) {
+            return Ok(players.clone());
         }
         let fetch = |network| {
             self.spool
@@ -407,12 +407,15 @@ impl Worker<'_> {
             .iter()
             .map(fetch)
             .collect::<Result<Vec<_>, _>>()?;
-        let seat: Arc<dyn Seat> = self.game.seat(&in_hand.settings, task.kind, &files)?.into();
-        seats.push_back((name, seat.clone()));
-        if seats.len() > MOST_SEATS {
-            seats.pop_front();
+        let players: Arc<dyn ReadyPlayers> = self
+            .game
+            .players(&in_hand.settings, task.kind, &files)?
+            .into();
+        ready.push_back((name, players.clone()));
+        if ready.len() > MOST_KEPT {
+            ready.pop_front();
         }
-        Ok(seat)
+        Ok(players)
     }
 
     /// Hands in whatever lies in the spool, until the end and a little longer.
