@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::StoreError;
 
-/// What a game's own code failed with, in its own words.
+/// Why a game's own code failed; its text is shown to the user.
 pub type GameError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why a run cannot go on.

@@ -59,7 +59,7 @@ impl Publisher {
     }
 }
 
-/// Training is not told by its games, and a match not by those of self-play: all is there, and what is not known is null.
+/// Every field is written in every phase; what a phase does not know is null.
 fn to_json(status: &Status) -> Value {
     let phase = match status.phase {
         Phase::SelfPlay => "selfplay",

@@ -126,7 +126,8 @@ pub(crate) fn play(
     }))
 }
 
-/// A game in which a player is no network; the winner, or nobody. A program that breaks off has lost.
+/// A game in which at least one player is not a network; returns the winner, or nobody for a tie. A program that stops
+/// answering has lost.
 fn play_mixed(
     players: [&GoPlayer; 2],
     size: BoardSize,

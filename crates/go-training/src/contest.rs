@@ -1,6 +1,6 @@
 //! A match: many games between two programs, several at once, colours alternating, each opening
 //! played from both sides. Every finished game is appended to a log and synced, so a match that
-//! was interrupted goes on where it stopped.
+//! was interrupted resumes where it stopped.
 
 mod identity;
 mod match_log;

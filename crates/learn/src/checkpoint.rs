@@ -49,7 +49,7 @@ pub enum CheckpointError {
 struct Header {
     step: u64,
     optimiser_steps: u64,
-    /// Where the data source stands, in its own words.
+    /// The position of the data source, in a text that only the source reads.
     position: serde_json::Value,
     averaged: u32,
     history: History,
@@ -66,7 +66,7 @@ struct Header {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     pub step: u64,
-    /// Where the data source stands.
+    /// The position of the data source.
     pub position: serde_json::Value,
     /// What was measured.
     pub history: History,

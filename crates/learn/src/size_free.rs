@@ -3,7 +3,7 @@
 //! The trunk is a 3x3 convolution plus what the globals add to every point, then pre-activation blocks: batch norm, rectifier, 3x3
 //! convolution, twice, added to the trunk. In two of the blocks a quarter of the middle channels is pooled over the
 //! board (mean, mean scaled by the board's size, maximum), and a dense layer of that adds to all middle channels: so every
-//! point hears of the whole board. The heads pool, too, and no layer counts points.
+//! point knows of the whole board. The heads pool, too, and no layer depends on the number of points.
 //!
 //! Sizes are mixed inside a batch: each size is a [`Group`] with a buffer of its own, and batch norm takes its statistics over
 //! all of them, so what is learned holds for every size alike.

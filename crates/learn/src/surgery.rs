@@ -83,7 +83,7 @@ pub fn average(networks: &[LeelaNetwork]) -> Result<LeelaNetwork, SurgeryError> 
 
 /// A network with more filters and blocks that plays exactly as the one it is made of (net2net).
 ///
-/// A new filter is a copy of an old one, and whoever reads it takes its share of the copies; a new block adds nothing,
+/// A new filter is a copy of an old one, and the weights that read it are divided among the copies; a new block adds nothing,
 /// since its second convolution is zero. `noise` (a share of each weight) sets the copies apart so that training can use
 /// them; with 0 the answers stay the same.
 pub fn widen(

@@ -68,7 +68,7 @@ pub trait Task {
         serde_json::Value::Null
     }
 
-    /// Goes on where a checkpoint stood.
+    /// Resumes the data source from a position that a checkpoint kept.
     fn seek(&mut self, _position: &serde_json::Value) {}
 }
 

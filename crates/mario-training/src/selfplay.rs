@@ -1,8 +1,8 @@
 //! Self-play into one file: many games at once, written in order, resumable after any interruption.
 //!
 //! Game n follows from the settings and n alone, and games are appended in order, each with one
-//! write and a sync. So a run that was killed, at any moment, goes on where the last whole game
-//! ends, and the file comes out the same bytes whatever the threads and interruptions were.
+//! write and a sync. So a run that was killed at any moment resumes after the last whole game, and
+//! the file has the same bytes whatever the threads and interruptions were.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};

@@ -139,7 +139,7 @@ impl<'a, G: Game, E: Evaluate<G>> Worker<'a, G, E> {
         std::mem::forget(alarm);
     }
 
-    /// Fills the batch with leaves, as far as there are any to be had.
+    /// Fills the batch with leaves, as far as there are any.
     fn gather(&mut self) -> Gathered {
         for _ in 0..self.buffers.simulations.len() {
             if self.is_flagged() {

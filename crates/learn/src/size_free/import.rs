@@ -1,4 +1,4 @@
-//! Training that goes on from a network made for playing.
+//! Training that starts from a network made for playing.
 //!
 //! A network for playing has batch norm folded to a factor and an addend a channel. To train it further the norm needs
 //! the mean and variance of its input again: they are measured by running the network as it plays, and the parameters

@@ -39,7 +39,7 @@ pub struct Client<F> {
     won: Option<bool>,
 }
 
-/// What a client's brain failed with, in its own words.
+/// Why a client's brain failed; its text is shown to the user.
 pub type BrainError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Where a brain wants the pill, if it can be placed at all.
