@@ -224,14 +224,14 @@ pub fn evaluate(
             let mut player = new_player(u64::from(seed));
             let played = play_game(&mut *player, seed, level, series.rules, stop);
             let mut table = lock();
-            let kept = match played {
+            let kept = match &played {
                 Ok(None) => return,
-                Ok(Some(game)) => match table.0.add(level, number, game.clone()) {
-                    Ok(()) => Ok(on_game(&game)),
-                    Err(error) => Err(EvaluationError::from(error)),
-                },
-                Err(error) => Err(error.into()),
+                Ok(Some(game)) => table.0.add(level, number, game.clone()).map_err(Into::into),
+                Err(error) => Err(EvaluationError::Player(error.clone())),
             };
+            if let (Ok(Some(game)), Ok(())) = (&played, &kept) {
+                on_game(game);
+            }
             if let Err(error) = kept {
                 table.1.get_or_insert(error);
                 failed.store(true, Ordering::Relaxed);

@@ -85,9 +85,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let alone = figures.searches[0].per_second;
     for speed in &figures.searches {
         text += &format!(
-            "{:8.1} playouts/s with {} thread(s), {:.2} times one thread\n",
+            "{:8.1} playouts/s with {}, {:.2} times one thread\n",
             speed.per_second,
-            speed.threads,
+            terminal::counted(speed.threads, "thread", "threads"),
             speed.per_second / alone
         );
     }
