@@ -120,7 +120,8 @@ impl GoAnalyst {
         };
         let temperature = query.root_policy_temperature;
         options.root_policy_temperature = temperature.unwrap_or(options.root_policy_temperature);
-        options.view.history_before_root = query.shows_history;
+        options.analysis_shows_history = query.shows_history;
+        options.plays_on = true;
         options.root_fpu_reduction = query.root_fpu_reduction.or(options.root_fpu_reduction);
         options.wide_root_noise = query.wide_root_noise.unwrap_or(options.wide_root_noise);
         options
@@ -237,7 +238,7 @@ impl Observer for Reporter<'_, '_> {
 }
 
 /// The network's own opinion where the tree does not keep it: a network that knows no scores, and a policy is wanted.
-fn opinion_without_search(player: &Player, include: Include) -> Option<Arc<Opinion>> {
+pub(crate) fn opinion_without_search(player: &Player, include: Include) -> Option<Arc<Opinion>> {
     if !include.policy || player.judge().knows_score() {
         return None;
     }

@@ -108,6 +108,21 @@ fn positions_of_several_sizes_and_turns_are_answered_once_each() {
     assert_eq!(seen, expected.map(|(id, turn)| (id.to_owned(), turn)));
 }
 
+/// Clients ask about the last position of a finished game, to show its score.
+#[test]
+fn a_game_that_two_passes_have_ended_is_searched_like_any_other() {
+    for rules in ["japanese", "chinese", "tromp-taylor"] {
+        let mut ended = query("a", 7);
+        ended["rules"] = json!(rules);
+        ended["moves"] = json!([["B", "C3"], ["W", "D4"], ["B", "pass"], ["W", "pass"]]);
+        let found = &answers(&[ended])[0];
+        assert_eq!(found["rootInfo"]["visits"], 30, "{found}");
+        assert_eq!(found["turnNumber"], 4);
+        assert_eq!(found["ownership"].as_array().unwrap().len(), 7 * 7);
+        assert!(!found["moveInfos"].as_array().unwrap().is_empty());
+    }
+}
+
 #[test]
 fn only_allowed_moves_are_searched() {
     let mut allowed = query("a", 7);

@@ -23,7 +23,7 @@ impl Player {
         let mut spent: Option<SearchReport> = None;
         loop {
             let prepared = self.prepare(orders.purpose, adjustments > 0, |player| {
-                player.position_for(orders.request)
+                player.position_for(orders)
             })?;
             observer.prepared(&prepared.preparation);
             let playouts_before = spent.map_or(0, |report| report.playouts);

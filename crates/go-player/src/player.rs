@@ -419,6 +419,7 @@ impl Player {
             compensation: game.komi().points_for_white()
                 + game.rules().handicap_bonus.points(counted_stones) as f32,
             always_considers_pass: self.options.dumb_pass || self.judge.knows_score(),
+            plays_on: self.options.plays_on || self.judge.knows_score(),
             view: self.network_view(),
         };
         Position::new(game, assumptions)

@@ -31,6 +31,8 @@ pub struct Assumptions {
     pub compensation: f32,
     /// Whether passing is always a candidate, not only when it makes sense.
     pub always_considers_pass: bool,
+    /// Whether a root after two passes is searched as if the game went on. Below the root two passes end it always.
+    pub plays_on: bool,
     /// What a network is told beyond the stones.
     pub view: NetworkView,
 }
@@ -42,6 +44,7 @@ impl Default for Assumptions {
             trust: Trust::BOTH,
             compensation: 7.5,
             always_considers_pass: false,
+            plays_on: false,
             view: NetworkView::default(),
         }
     }
@@ -140,6 +143,15 @@ impl Position {
         self
     }
 
+    /// The same position with the moves before it hidden from networks that can do without them.
+    #[must_use]
+    pub fn hiding_history(mut self) -> Position {
+        if let Some(root) = Arc::get_mut(&mut self.root) {
+            root.assumptions.view.history_before_root = false;
+        }
+        self
+    }
+
     /// The same position with another komi for the network.
     #[must_use]
     pub fn told(mut self, net_komi: TurnKomi) -> Position {
@@ -160,6 +172,12 @@ impl Position {
     /// Whose turn it is.
     pub fn to_move(&self) -> Color {
         self.to_move
+    }
+
+    /// Whether the search has nothing to do here: both passed, and the root does not play on.
+    fn is_over(&self) -> bool {
+        let plays_on = self.root.assumptions.plays_on && self.line.is_empty();
+        self.passes >= PASSES_TO_END && !plays_on
     }
 
     /// How many of the last moves were passes, two at most.
@@ -350,6 +368,7 @@ mod tests {
             trust: Trust::BOTH,
             compensation: 7.5,
             always_considers_pass: false,
+            plays_on: false,
             view: NetworkView::default(),
         }
     }
@@ -380,6 +399,32 @@ mod tests {
         let empty = position(&game(5, "pass pass"));
         assert_eq!(empty.turn(), Turn::Over(0.0));
         assert_eq!(empty.without_passes().turn(), Turn::Player(Side::First));
+    }
+
+    #[test]
+    fn a_root_that_plays_on_is_searched_after_two_passes_and_ends_with_the_next_pass() {
+        let playing_on = Assumptions {
+            plays_on: true,
+            ..assumptions()
+        };
+        let mut game = game(5, "C3 pass");
+        let before = Position::new(&game, playing_on);
+        game.play(Move::Pass).unwrap();
+        let root = Position::new(&game, playing_on);
+        assert_eq!(root.turn(), Turn::Player(Side::Second));
+        let after = |mv: Move| {
+            let mut after = root.clone();
+            after.play(mv);
+            after.turn()
+        };
+        assert_eq!(after(Move::Pass), Turn::Over(1.0));
+        assert_eq!(after("B2".parse().unwrap()), Turn::Player(Side::First));
+        // The tree of the position before knows this one as the end of the game.
+        assert_eq!(root.path_from(&before), None);
+        assert_eq!(root.path_from(&root), Some(Vec::new()));
+        game.play("B2".parse().unwrap()).unwrap();
+        let later = Position::new(&game, playing_on);
+        assert_eq!(later.path_from(&root), Some(vec!["B2".parse().unwrap()]));
     }
 
     #[test]

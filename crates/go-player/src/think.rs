@@ -229,8 +229,14 @@ impl Player {
         self.options.ponder && self.resigned.is_none() && !self.game.is_over()
     }
 
-    pub(crate) fn position_for(&self, request: &Request) -> Position {
-        self.position_at(self.controller.komi, request)
+    pub(crate) fn position_for(&self, orders: &Orders<'_>) -> Position {
+        let position = self.position_at(self.controller.komi, orders.request);
+        // A Leela Zero network always sees the last boards; its tree serves analysis and play alike.
+        let may_hide = self.judge.encoder().as_leela().is_none();
+        if may_hide && orders.purpose == Purpose::Analysis && !self.options.analysis_shows_history {
+            return position.hiding_history();
+        }
+        position
     }
 
     /// The current position, the network told a komi of our choice.
@@ -254,7 +260,7 @@ impl Player {
     ) -> Result<(Position, SearchReport), EvaluateError> {
         let start = Instant::now();
         if self.controller.settings.mode.is_none() {
-            let position = self.position_for(orders.request);
+            let position = self.position_for(orders);
             let control = Deadline::new(start, orders.time);
             let playouts = self.options.playouts;
             let leaves = self.leaves();

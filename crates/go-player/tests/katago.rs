@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use go::{BoardSize, Color, Game, Komi, Symmetry};
 use go_player::{
     Assumptions, Decision, LoadedNetwork, NetworkView, Opinion, Options, Player, Position, Request,
-    StopMode, dynamic_komi,
+    Restrictions, StopMode, dynamic_komi,
 };
 use net::katago::{KataNetwork, RandomKind};
 use serde_json::Value;
@@ -80,6 +80,40 @@ fn a_mode_of_dynamic_komi_leaves_the_real_komi() {
     let usual = said_with(None);
     assert_eq!(said_with(Some(dynamic_komi::Mode::Handicap)), usual);
     assert_eq!(said_with(Some(dynamic_komi::Mode::NonSlack)), usual);
+}
+
+#[test]
+fn an_analysis_does_not_see_how_the_position_came_about_and_play_does() {
+    let searched = |moves: [&str; 4], edit: fn(&mut Options)| {
+        let mut options = Options {
+            visits: Some(20),
+            stop_mode: StopMode::Off,
+            ..Options::default()
+        };
+        edit(&mut options);
+        let mut player = Player::new(random(RandomKind::Plain), options).unwrap();
+        let mut game = Game::new(BoardSize::NINE, Komi::new(6.5).unwrap());
+        for mv in moves {
+            game.play(mv.parse().unwrap()).unwrap();
+        }
+        player.set_game(game).unwrap();
+        let (found, _) = player
+            .analyze(&Restrictions::default(), &|| false, &mut ())
+            .unwrap();
+        let analysed = found.evaluation;
+        player.clear_cache();
+        let thought = player.generate(Color::Black, &Request::default(), &mut ());
+        [analysed, thought.unwrap().snapshot.evaluation]
+    };
+    let one = ["C3", "G7", "E5", "F4"];
+    let other = ["E5", "F4", "C3", "G7"];
+    let usual = |_: &mut Options| {};
+    let [analysed, played] = searched(one, usual);
+    let [analysed_too, played_too] = searched(other, usual);
+    assert_eq!(analysed, analysed_too);
+    assert_ne!(played, played_too);
+    let showing = |options: &mut Options| options.analysis_shows_history = true;
+    assert_ne!(searched(one, showing)[0], searched(other, showing)[0]);
 }
 
 /// The position nine-35-white of the recorded ones, and the records of a file.

@@ -74,6 +74,11 @@ pub struct Options {
     pub level: Option<Level>,
     /// Whether such a network searches symmetric moves of the root only once.
     pub prunes_symmetric: bool,
+    /// Whether an analysis shows such a network the moves before its root. It usually does not, so that an odd move
+    /// does not look clever; play always does.
+    pub analysis_shows_history: bool,
+    /// Whether a position after two passes is searched with a network that knows no scores, too. Leela Zero ends there.
+    pub plays_on: bool,
     /// What such a network is told beyond the stones.
     pub view: NetworkView,
 }
@@ -105,6 +110,8 @@ impl Default for Options {
             temperature: Temperature::default(),
             level: None,
             prunes_symmetric: true,
+            analysis_shows_history: false,
+            plays_on: false,
             view: NetworkView::default(),
         }
     }

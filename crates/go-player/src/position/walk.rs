@@ -35,7 +35,7 @@ impl search::Game for Position {
     type Outlook = Outlook;
 
     fn turn(&self) -> Turn {
-        if self.passes < PASSES_TO_END {
+        if !self.is_over() {
             return Turn::Player(side(self.to_move));
         }
         let lead = self.lead(Color::Black);
@@ -103,7 +103,9 @@ impl search::Game for Position {
             passes = if mv.is_pass() { passes + 1 } else { 0 };
         }
         let same_end = turn == now.to_move && passes.min(PASSES_TO_END) == now.passes;
-        same_end.then(|| since.iter().map(|&(_, mv)| mv).collect())
+        // Where the game goes on after two passes, the tree has only its end.
+        let was_end = now.assumptions.plays_on && now.passes >= PASSES_TO_END && !since.is_empty();
+        (same_end && !was_end).then(|| since.iter().map(|&(_, mv)| mv).collect())
     }
 }
 

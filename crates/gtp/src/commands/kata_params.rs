@@ -45,6 +45,14 @@ static PARAMS: &[Param] = &[
         },
     },
     Param {
+        name: "analysisIgnorePreRootHistory",
+        get: |engine| (!engine.player.options().analysis_shows_history).to_string(),
+        set: |engine, text| {
+            let ignores = truth(text)?;
+            change(engine, |options| options.analysis_shows_history = !ignores)
+        },
+    },
+    Param {
         name: "numSearchThreads",
         get: |engine| engine.player.options().threads.to_string(),
         set: |engine, text| {
@@ -174,6 +182,14 @@ fn within(text: &str, range: std::ops::RangeInclusive<f64>) -> Result<f64, Strin
                 range.end()
             )
         })
+}
+
+fn truth(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(format!("expected true or false, not {text}")),
+    }
 }
 
 fn limit(text: &str) -> Result<Option<u64>, String> {

@@ -202,6 +202,7 @@ fn translate(
             "maxTime"
             | "numSearchThreads"
             | "analysisWideRootNoise"
+            | "analysisIgnorePreRootHistory"
             | "playoutDoublingAdvantage"
             | "humanSLProfile"
             | "staticScoreUtilityFactor"
