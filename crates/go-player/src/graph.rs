@@ -33,6 +33,9 @@ pub fn review_svg(review: &Review, title: &str, marked: usize) -> String {
     both.to_svg()
 }
 
+/// How much of the owner's colour there is in the ground of a point that is surely its own. Stones stay visible on it.
+const STRONGEST_SHADE: f32 = 0.6;
+
 /// Who owns the board, as SVG: each point is as dark or light as it is Black's or White's. `ownership_black` goes from
 /// -1 (White) to 1 (Black), row by row from the bottom.
 pub fn ownership_svg(board: &Board, ownership_black: &[f32]) -> String {
@@ -50,7 +53,7 @@ pub fn ownership_svg(board: &Board, ownership_black: &[f32]) -> String {
         } else {
             style::WHITE
         };
-        let shade = mixed(style::WOOD, color, owner.abs());
+        let shade = mixed(style::WOOD, color, STRONGEST_SHADE * owner.abs());
         picture = picture.fill(point.x(), point.y(), shade);
         // A stone in the other side's hands says so itself.
         let lost = match board.stone(point) {
@@ -326,7 +329,11 @@ mod tests {
         let mut board = Board::new(BoardSize::new(2).unwrap());
         let _ = board.play("A1".parse().unwrap(), Color::White);
         let svg = ownership_svg(&board, &[1.0, 0.0, -1.0, 0.5]);
-        assert!(svg.matches(&style::BLACK.to_string()).count() >= 2);
-        assert!(svg.contains(&mixed(style::WOOD, style::BLACK, 0.5).to_string()));
+        let shade = |owner: f32| mixed(style::WOOD, style::BLACK, STRONGEST_SHADE * owner);
+        // The ground of A1, and the heart of the stone on it.
+        assert_eq!(svg.matches(&shade(1.0).to_string()).count(), 2);
+        assert!(svg.contains(&shade(0.5).to_string()));
+        // A black stone on black ground can be told from it.
+        assert_ne!(shade(1.0), style::BLACK);
     }
 }
