@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     analyst::{Findings, MoveFindings, RootFindings, Values},
-    query::Query,
+    query::{Include, Query},
     serve::Settings,
 };
 
@@ -62,18 +62,20 @@ pub(crate) fn answer(
     let view = View {
         player: perspective.player(findings.to_move),
     };
-    let moves = findings.moves.iter().enumerate();
     let asked = query.pv_len.or(settings.pv_len);
-    let pv_most = 1 + asked.unwrap_or(DEFAULT_PV_LEN);
-    let moves: Vec<Value> = moves
-        .map(|(order, mv)| move_info(query, view, order, mv, findings.to_move, pv_most))
-        .collect();
+    let moves = move_infos(
+        query.include,
+        view,
+        findings,
+        asked.unwrap_or(DEFAULT_PV_LEN),
+    );
+    let root = root_info(query.include, view, findings);
     let mut answer = Map::from_iter([
         ("id".to_owned(), json!(query.id)),
         ("isDuringSearch".into(), json!(is_during_search)),
         ("turnNumber".into(), json!(turn)),
         ("moveInfos".into(), Value::Array(moves)),
-        ("rootInfo".into(), root_info(query, view, findings)),
+        ("rootInfo".into(), root),
     ]);
     if let Some(owners) = &findings.ownership {
         answer.insert("ownership".into(), view.ownership(owners));
@@ -90,12 +92,24 @@ pub(crate) fn answer(
     Value::Object(answer)
 }
 
+/// `moveInfos` and `rootInfo` as Black sees them.
+pub(crate) fn infos_for_black(findings: &Findings) -> (Vec<Value>, Value) {
+    let view = View {
+        player: Color::Black,
+    };
+    let include = Include::default();
+    (
+        move_infos(include, view, findings, DEFAULT_PV_LEN),
+        root_info(include, view, findings),
+    )
+}
+
 /// The answer for a turn that was stopped before anything was known.
 pub(crate) fn nothing_found(id: &str, turn: usize) -> Value {
     json!({ "id": id, "isDuringSearch": false, "noResults": true, "turnNumber": turn })
 }
 
-fn root_info(query: &Query, view: View, findings: &Findings) -> Value {
+fn root_info(include: Include, view: View, findings: &Findings) -> Value {
     let RootFindings {
         visits,
         weight,
@@ -128,14 +142,21 @@ fn root_info(query: &Query, view: View, findings: &Findings) -> Value {
         "thisHash": format!("{hash:032X}"),
         "symHash": format!("{symmetry_hash:032X}"),
     });
-    if query.include.no_result {
+    if include.no_result {
         info["noResultValue"] = number(values.no_result);
     }
     info
 }
 
+fn move_infos(include: Include, view: View, findings: &Findings, pv_len: usize) -> Vec<Value> {
+    let moves = findings.moves.iter().enumerate();
+    moves
+        .map(|(order, mv)| move_info(include, view, order, mv, findings.to_move, 1 + pv_len))
+        .collect()
+}
+
 fn move_info(
-    query: &Query,
+    include: Include,
     view: View,
     order: usize,
     found: &MoveFindings,
@@ -174,12 +195,12 @@ fn move_info(
         "order": order,
         "pv": line.iter().map(|&(mv, _)| spell(mv)).collect::<Vec<_>>(),
     });
-    if query.include.pv_visits {
+    if include.pv_visits {
         let visits: Vec<u64> = line.iter().map(|&(_, visits)| visits).collect();
         info["pvVisits"] = json!(visits);
         info["pvEdgeVisits"] = json!(visits);
     }
-    if query.include.no_result {
+    if include.no_result {
         info["noResultValue"] = number(no_result);
     }
     if let Some(original) = found.symmetry_of {

@@ -30,11 +30,13 @@ mod queue;
 mod report;
 mod serve;
 
-// A line out.
+// A line out, and a game record.
 mod answer;
+mod katrain;
 
 pub use analyst::{Analyst, Findings, Model, MoveFindings, RootFindings, Values, Watch};
 pub use go_analyst::{GoAnalyst, Limits};
+pub use katrain::KatrainEntry;
 pub use query::{Include, Perspective, Query};
 pub use request::{Refusal, Request, Warning, read_request};
 pub use serve::{Settings, serve};

@@ -118,25 +118,25 @@ pub struct Review {
 }
 
 impl Review {
-    /// Looks at every position of a record's main line with the player's limits. `progress` is told how
-    /// many positions are done, of how many.
+    /// Looks at every position of a record's main line with the player's limits. `on_position` is called after each
+    /// search, with its node and the player who has searched it.
     pub fn of(
         player: &mut Player,
         tree: &Tree,
-        progress: &mut dyn FnMut(usize, usize),
+        on_position: &mut dyn FnMut(NodeId, &Player),
     ) -> Result<Review, ReviewError> {
         let line = tree.main_line();
         let komi = tree.komi()?.unwrap_or(Komi::SEVEN_AND_A_HALF);
         let rules = stated_rules(tree);
         let mut positions = Vec::with_capacity(line.len());
-        for (index, &node) in line.iter().enumerate() {
+        for &node in &line {
             let mut game = tree.game_at(node)?;
             game.set_komi(komi);
             let played = game
                 .last_move()
                 .filter(|_| !tree.moves(node).is_ok_and(|moves| moves.is_empty()));
             positions.push(look(player, game, rules, node, played)?);
-            progress(index + 1, line.len());
+            on_position(node, player);
         }
         Ok(Review { positions })
     }
@@ -301,7 +301,8 @@ fn look(
             score.lead_black = lead;
         }
     }
-    let best_line = snapshot.moves.first().map(|best| best.pv.clone());
+    let best = snapshot.moves.first().filter(|_| !is_over);
+    let best_line = best.map(|best| best.pv.clone());
     Ok(Reviewed {
         node,
         move_number,
@@ -364,9 +365,10 @@ fn remark(
         let _ = write!(text, ", {}", lead_text(lead));
     }
     if let Some(swing) = swing {
-        let _ = write!(text, " ({} {:+.1} %", swing.color, -swing.loss * 100.0);
+        let percent = change_text(-swing.loss * 100.0);
+        let _ = write!(text, " ({} {percent} %", swing.color);
         if let Some(points) = swing.points {
-            let _ = write!(text, ", {:+.1} points", -points);
+            let _ = write!(text, ", {} points", change_text(-points));
         }
         text.push(')');
     }
@@ -376,6 +378,14 @@ fn remark(
     }
     let _ = write!(text, "\n{} visits", position.visits);
     text
+}
+
+/// A change to a tenth with its sign, none for nothing.
+fn change_text(change: f64) -> String {
+    match (change * 10.0).round() {
+        0.0 => "0.0".to_owned(),
+        _ => format!("{change:+.1}"),
+    }
 }
 
 /// A lead as scores are written, to a tenth: `B+3.4`.
@@ -507,7 +517,7 @@ mod tests {
         assert!(
             tree.text(first, "C")
                 .unwrap()
-                .starts_with("Black 50.0 %, W+4.0 (black -0.0 %, -4.0 points)")
+                .starts_with("Black 50.0 %, W+4.0 (black 0.0 %, -4.0 points)")
         );
     }
 

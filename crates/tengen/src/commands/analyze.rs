@@ -6,6 +6,7 @@ use std::{
     process::ExitCode,
 };
 
+use analysis::KatrainEntry;
 use anyhow::{Context, Result, anyhow, bail};
 use go::sgf::Tree;
 use go_player::{LoadedNetwork, Options, Player, Review, ownership_svg, review_svg};
@@ -63,6 +64,11 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     owners: Option<PathBuf>,
 
+    /// Also write what was found as KaTrain keeps it, which then shows it without asking its own engine; makes the
+    /// record some kilobytes a move larger
+    #[arg(long)]
+    katrain: bool,
+
     /// Print every position as JSON
     #[arg(long)]
     json: bool,
@@ -105,14 +111,21 @@ pub fn run(args: Args) -> Result<ExitCode> {
         None => play_own(&mut player)?,
     };
     let bar = terminal::progress(tree.main_line().len(), "positions");
-    let review = Review::of(&mut player, &tree, &mut |done, _| {
-        bar.set_position(done as u64)
+    let mut kept = Vec::new();
+    let review = Review::of(&mut player, &tree, &mut |node, player| {
+        bar.inc(1);
+        if args.katrain {
+            kept.push((node, KatrainEntry::of(player)));
+        }
     })
     .with_context(|| format!("cannot analyse {}", game.display()))?;
     bar.finish_and_clear();
 
     let graph = review_svg(&review, &title(&tree), args.marks);
     review.annotate(&mut tree, args.marks);
+    for (node, entry) in &kept {
+        entry.write(&mut tree, *node);
+    }
     let root = tree.root();
     // The record may have been in another encoding; the text is written in this one.
     tree.set_text(root, "CA", "UTF-8");

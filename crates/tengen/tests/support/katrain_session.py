@@ -1,18 +1,12 @@
 """A game of KaTrain's without its window: the engine class of the package asks about every position."""
 import sys
 import time
-import types
 
-# The only parts of the window toolkit that the engine's modules name.
-for name in ("kivy", "kivy.utils", "kivy._event"):
-    sys.modules[name] = types.ModuleType(name)
-sys.modules["kivy.utils"].platform = "linux"
-sys.modules["kivy._event"].Observable = type("Observable", (), {"__init__": lambda self, *_, **__: None})
-
-from pysgf import Move  # noqa: E402
-from katrain.core.constants import OUTPUT_ERROR  # noqa: E402
-from katrain.core.engine import KataGoEngine  # noqa: E402
-from katrain.core.game_node import GameNode  # noqa: E402
+import katrain_without_window  # noqa: F401
+from pysgf import Move
+from katrain.core.constants import OUTPUT_ERROR
+from katrain.core.engine import KataGoEngine
+from katrain.core.game_node import GameNode
 
 PROGRAM, MODEL, CONFIG = sys.argv[1:4]
 SIZE = 9
@@ -48,11 +42,13 @@ settings = {
 engine = KataGoEngine(katrain, settings)
 assert engine.check_alive(), katrain.errors
 
+PATIENCE_SECONDS = 120
 
 
 def until(condition):
     """Waits for what the engine's threads bring; queries are sent and answered on threads of their own."""
-    for _ in range(600):
+    end = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < end:
         if condition():
             return
         time.sleep(0.02)
@@ -69,6 +65,12 @@ for turn in range(12):
     nodes.append(node)
     node.analyze(engine, report_every=0.001 if turn % 3 == 0 else None)
 until(lambda: node.analysis_complete)
+# Two passes end the game, and KaTrain asks about its last position to show the score.
+for _ in range(2):
+    node = node.play(Move(None, player=node.next_player))
+    nodes.append(node)
+    node.analyze(engine)
+    until(lambda: node.analysis_complete)
 
 for node in nodes:
     assert node.root_visits >= VISITS, node.root_visits
