@@ -17,6 +17,11 @@ pub trait Analyst: Send + Sync {
         watch: &mut Watch<'_>,
     ) -> Result<Findings, String>;
 
+    /// Whether a network can say what people would play.
+    fn imitates_people(&self) -> bool {
+        false
+    }
+
     /// The networks in use.
     fn models(&self) -> Vec<Model>;
 
@@ -53,6 +58,8 @@ pub struct Model {
     pub max_batch: usize,
     /// The version of its format.
     pub version: i64,
+    /// Whether it imitates people, and is told whom.
+    pub imitates_people: bool,
 }
 
 /// What a search found. Chances, scores and ownership are Black's, points row by row from the top.
@@ -70,6 +77,8 @@ pub struct Findings {
     pub ownership_spread: Option<Vec<f32>>,
     /// The network's chance for each point and last for a pass; none for illegal moves.
     pub policy: Option<Vec<Option<f32>>>,
+    /// How likely a person is to play each move, in the same order.
+    pub human_policy: Option<Vec<Option<f32>>>,
 }
 
 /// The position as a whole.
@@ -129,6 +138,8 @@ pub struct MoveFindings {
     pub utility_bound: f64,
     /// The network's prior.
     pub prior: f64,
+    /// How likely a person is to play it, if a human-imitation network was asked.
+    pub human_prior: Option<f64>,
     /// How much it is preferred when a move is chosen.
     pub play_value: f64,
     /// The move it is the mirror image of, if that was searched instead.

@@ -84,10 +84,10 @@ pub(crate) fn answer(
         answer.insert("ownershipStdev".into(), spread_of(spread));
     }
     if let Some(policy) = &findings.policy {
-        let chances = policy
-            .iter()
-            .map(|chance| chance.map_or(json!(-1.0), |chance| number(f64::from(chance))));
-        answer.insert("policy".into(), Value::Array(chances.collect()));
+        answer.insert("policy".into(), chances(policy));
+    }
+    if let Some(policy) = &findings.human_policy {
+        answer.insert("humanPolicy".into(), chances(policy));
     }
     Value::Object(answer)
 }
@@ -203,6 +203,9 @@ fn move_info(
     if include.no_result {
         info["noResultValue"] = number(no_result);
     }
+    if let Some(prior) = found.human_prior {
+        info["humanPrior"] = number(prior);
+    }
     if let Some(original) = found.symmetry_of {
         info["isSymmetryOf"] = json!(spell(original));
     }
@@ -213,6 +216,13 @@ fn move_info(
         info["ownershipStdev"] = spread_of(spread);
     }
     info
+}
+
+fn chances(policy: &[Option<f32>]) -> Value {
+    let chances = policy
+        .iter()
+        .map(|chance| chance.map_or(json!(-1.0), |chance| number(f64::from(chance))));
+    Value::Array(chances.collect())
 }
 
 fn spread_of(spread: &[f32]) -> Value {

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use go::{BoardSize, Symmetry};
+use go::{BoardSize, Game, Symmetry};
 use go_player::{Judge, LoadedNetwork, Observer, Opinion, Options, Player, StopMode, View};
 use net::Gather;
 
@@ -41,11 +41,20 @@ pub struct Limits {
 /// Analyses positions of any board size that a network can play on.
 pub struct GoAnalyst {
     network: LoadedNetwork,
+    /// Says what people would play; the network itself may do so too.
+    human: Option<LoadedNetwork>,
     options: Options,
     limits: Limits,
     /// Positions that are being searched.
     running: AtomicUsize,
-    tables: Mutex<HashMap<BoardSize, Table>>,
+    tables: Mutex<Tables>,
+}
+
+/// What was laid out so far: the network, and the one that imitates people.
+#[derive(Default)]
+struct Tables {
+    own: HashMap<BoardSize, Table>,
+    human: HashMap<BoardSize, Table>,
 }
 
 /// The network laid out for one board size.
@@ -60,6 +69,7 @@ impl GoAnalyst {
     pub fn new(network: LoadedNetwork, options: Options, limits: Limits) -> GoAnalyst {
         GoAnalyst {
             network,
+            human: None,
             options,
             limits,
             running: AtomicUsize::new(0),
@@ -67,18 +77,37 @@ impl GoAnalyst {
         }
     }
 
+    /// The same with a second network, which says what people would play.
+    #[must_use]
+    pub fn with_human(mut self, human: LoadedNetwork) -> GoAnalyst {
+        self.human = Some(human);
+        self
+    }
+
+    /// The network that imitates people, if there is one.
+    fn human(&self) -> Option<&LoadedNetwork> {
+        let own = Some(&self.network).filter(|network| network.encoder.imitates_people());
+        self.human.as_ref().or(own)
+    }
+
     fn table(&self, size: BoardSize) -> Result<Table, String> {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        self.table_of(&self.network, &mut tables.own, size)
+    }
+
+    fn table_of(
+        &self,
+        network: &LoadedNetwork,
+        tables: &mut HashMap<BoardSize, Table>,
+        size: BoardSize,
+    ) -> Result<Table, String> {
         if let Some(table) = tables.get(&size) {
             return Ok(table.clone());
         }
         let side = size.get();
-        let network = self.network.for_size(size).ok_or_else(|| {
-            format!(
-                "{} cannot play on a board of {side}x{side}",
-                self.network.name()
-            )
-        })?;
+        let network = network
+            .for_size(size)
+            .ok_or_else(|| format!("{} cannot play on a board of {side}x{side}", network.name()))?;
         // While a batch runs on every core, or as many as a device takes at once, the leaves of all searches gather for
         // the next.
         let at_once = match network.is_on_device() {
@@ -94,6 +123,26 @@ impl GoAnalyst {
         };
         tables.insert(size, table.clone());
         Ok(table)
+    }
+
+    /// What people of the query's profile would play, if a network can say so.
+    fn human_opinion(&self, query: &Query, game: &Game) -> Result<Option<Opinion>, String> {
+        let Some((network, profile)) = self.human().zip(query.human_profile) else {
+            return Ok(None);
+        };
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let table = self.table_of(network, &mut tables.human, game.size())?;
+        drop(tables);
+        let mut options = self.options.clone();
+        options.view.profile = profile;
+        options.view.history_before_root = query.shows_history;
+        let mut player = Player::sharing(table.network, table.judge, options)
+            .map_err(|error| error.to_string())?;
+        player
+            .set_game(game.clone())
+            .map_err(|error| error.to_string())?;
+        let opinion = player.raw_opinion(Symmetry::IDENTITY, None);
+        opinion.map(Some).map_err(|error| error.to_string())
     }
 
     /// How to search for a query while `running` positions are searched, this one among them.
@@ -122,6 +171,7 @@ impl GoAnalyst {
         options.root_policy_temperature = temperature.unwrap_or(options.root_policy_temperature);
         options.analysis_shows_history = query.shows_history;
         options.plays_on = true;
+        options.view.profile = query.human_profile.unwrap_or(options.view.profile);
         options.root_fpu_reduction = query.root_fpu_reduction.or(options.root_fpu_reduction);
         options.wide_root_noise = query.wide_root_noise.unwrap_or(options.wide_root_noise);
         options
@@ -158,6 +208,7 @@ impl Analyst for GoAnalyst {
                 Vec::new()
             },
             raw: opinion_without_search(&player, query.include),
+            human: self.human_opinion(query, &game)?,
             game,
         };
         let mut reporter = Reporter {
@@ -173,18 +224,29 @@ impl Analyst for GoAnalyst {
     }
 
     fn models(&self) -> Vec<Model> {
-        let file = self.network.file.file_name().unwrap_or_default();
-        vec![Model {
-            internal_name: file.to_string_lossy().into_owned(),
-            name: self.network.name().into_owned(),
-            max_batch: self.network.evaluator.preferred_batch(),
-            version: self.network.encoder.version().into(),
-        }]
+        let networks = [&self.network].into_iter().chain(&self.human);
+        let model = |network: &LoadedNetwork| Model {
+            internal_name: network
+                .file
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
+            name: network.name().into_owned(),
+            max_batch: network.evaluator.preferred_batch(),
+            version: network.encoder.version().into(),
+            imitates_people: network.encoder.imitates_people(),
+        };
+        networks.map(model).collect()
+    }
+
+    fn imitates_people(&self) -> bool {
+        self.human().is_some()
     }
 
     fn clear_cache(&self) {
         let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        for table in tables.values() {
+        for table in tables.own.values().chain(tables.human.values()) {
             table.judge.clear_cache();
         }
     }

@@ -39,6 +39,7 @@ impl KatrainEntry {
             include,
             symmetries: player.pruned_symmetries(),
             raw: opinion_without_search(player, include),
+            human: None,
             game: player.game().clone(),
         };
         KatrainEntry::from_findings(&report.findings(&player.view()))

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use go::{BoardSize, Color, Game, Komi, Move, PointSet, Rules};
-use go_player::{Restrictions, Rule, RuleKind};
+use go_player::{HumanProfile, Restrictions, Rule, RuleKind};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -101,6 +101,8 @@ pub struct Query {
     pub root_fpu_reduction: Option<f64>,
     /// Whether the network is shown the moves before the position; it is not if nothing is said.
     pub shows_history: bool,
+    /// Whom a human-imitation network is to imitate; it is not asked if none.
+    pub human_profile: Option<HumanProfile>,
     /// Longest principal variation after its first move.
     pub pv_len: Option<usize>,
     /// What to report.
@@ -164,6 +166,7 @@ impl Query {
             root_policy_temperature: fields.number("rootPolicyTemperature", 0.01..=100.0)?,
             root_fpu_reduction: fields.number("rootFpuReductionMax", 0.0..=2.0)?,
             shows_history: false,
+            human_profile: None,
             pv_len: fields
                 .integer("analysisPVLen", 1..=MOST_PV)?
                 .map(|len| len as usize),
@@ -280,6 +283,16 @@ impl Query {
                         Value::String(text) if text == "false" => true,
                         _ => return Err(wrong()),
                     };
+                }
+                "humanSLProfile" => {
+                    let profile = value.as_str().map(str::parse::<HumanProfile>);
+                    self.human_profile = Some(match profile {
+                        Some(Ok(profile)) => profile,
+                        Some(Err(error)) => {
+                            return Err(fields.refuse(FIELD, format!("humanSLProfile: {error}")));
+                        }
+                        None => return Err(wrong()),
+                    });
                 }
                 "analysisPVLen" => {
                     self.pv_len = Some((positive()?.ceil() as usize).min(MOST_PV as usize));

@@ -21,6 +21,8 @@ pub(crate) struct Report {
     pub(crate) symmetries: Vec<Symmetry>,
     /// The network's own opinion, where the tree does not keep it.
     pub(crate) raw: Option<Arc<Opinion>>,
+    /// What people would play.
+    pub(crate) human: Option<Opinion>,
 }
 
 impl Report {
@@ -35,7 +37,8 @@ impl Report {
             .flatten();
         let mut moves = Vec::new();
         for mv in snapshot.moves.iter().filter(|mv| mv.visits > 0) {
-            let found = move_findings(include, size, game.to_move(), view, mv);
+            let mut found = move_findings(include, size, game.to_move(), view, mv);
+            found.human_prior = self.human_prior(found.mv);
             let images = self.images(&found);
             moves.push(found);
             moves.extend(images);
@@ -55,7 +58,18 @@ impl Report {
             policy: raw
                 .filter(|_| include.policy)
                 .map(|opinion| self.policy(&opinion)),
+            human_policy: self
+                .human
+                .as_ref()
+                .filter(|_| include.policy)
+                .map(|opinion| self.policy(opinion)),
         }
+    }
+
+    fn human_prior(&self, mv: Move) -> Option<f64> {
+        let size = self.game.size();
+        let index = mv.point().map_or(size.area(), |point| size.index(point));
+        Some(f64::from(self.human.as_ref()?.policy[index]))
     }
 
     fn policy(&self, opinion: &Opinion) -> Vec<Option<f32>> {
@@ -92,6 +106,7 @@ impl Report {
                     .iter()
                     .map(|&(mv, visits)| (symmetry.apply(size, mv), visits))
                     .collect(),
+                human_prior: self.human_prior(image),
                 ownership: found.ownership.as_ref().map(turned),
                 ownership_spread: found.ownership_spread.as_ref().map(turned),
                 ..found.clone()
@@ -186,6 +201,7 @@ fn move_findings(
             weighed.utility - weighed.utility_lcb
         }),
         prior: found.prior,
+        human_prior: None,
         play_value: weighed.map_or(f64::from(found.visits), |weighed| weighed.play_value),
         symmetry_of: None,
         pv: found

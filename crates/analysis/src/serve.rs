@@ -16,7 +16,7 @@ use crate::{
     answer::{answer, nothing_found},
     query::Perspective,
     queue::{Job, Queue},
-    request::{Request, read_request},
+    request::{Request, Warning, read_request},
 };
 
 /// How a server answers.
@@ -95,6 +95,9 @@ impl<W: Write + Send> Server<'_, W> {
                     for warning in &query.warnings {
                         self.send(&warning.to_json(&query.id));
                     }
+                    if query.human_profile.is_some() && !self.analyst.imitates_people() {
+                        self.send(&no_human_network().to_json(&query.id));
+                    }
                 }
                 self.queue.add(Arc::from(query));
             }
@@ -139,7 +142,7 @@ impl<W: Write + Send> Server<'_, W> {
                 "name": model.name,
                 "internalName": model.internal_name,
                 "maxBatchSize": model.max_batch,
-                "usesHumanSLProfile": false,
+                "usesHumanSLProfile": model.imitates_people,
                 "usingFP16": "false",
                 "version": model.version,
             })
@@ -190,6 +193,14 @@ impl<W: Write + Send> Server<'_, W> {
         self.is_broken.store(true, Ordering::Relaxed);
         self.queue.abandon();
         false
+    }
+}
+
+fn no_human_network() -> Warning {
+    Warning {
+        field: "overrideSettings".into(),
+        warning: "humanSLProfile means nothing without a human-imitation network: give one with -human-model"
+            .into(),
     }
 }
 

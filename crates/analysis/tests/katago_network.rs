@@ -5,9 +5,16 @@ use go_player::{LoadedNetwork, Options};
 use net::katago::{KataNetwork, RandomKind};
 use serde_json::{Value, json};
 
+fn random(kind: RandomKind) -> LoadedNetwork {
+    let kata = KataNetwork::random(kind, 1, 8, 5);
+    LoadedNetwork::from_katago(&kata, "random".as_ref()).unwrap()
+}
+
 fn answers(queries: &[Value]) -> Vec<Value> {
-    let kata = KataNetwork::random(RandomKind::Plain, 1, 8, 5);
-    let network = LoadedNetwork::from_katago(&kata, "random".as_ref()).unwrap();
+    answers_with(analyst(RandomKind::Plain), queries)
+}
+
+fn analyst(kind: RandomKind) -> GoAnalyst {
     let options = Options {
         ponder: false,
         ..Options::default()
@@ -19,7 +26,10 @@ fn answers(queries: &[Value]) -> Vec<Value> {
         cache_bytes: 1 << 20,
         max_time: None,
     };
-    let analyst = GoAnalyst::new(network, options, limits);
+    GoAnalyst::new(random(kind), options, limits)
+}
+
+fn answers_with(analyst: GoAnalyst, queries: &[Value]) -> Vec<Value> {
     let settings = Settings {
         threads: 2,
         perspective: Perspective::Black,
@@ -121,6 +131,61 @@ fn a_game_that_two_passes_have_ended_is_searched_like_any_other() {
         assert_eq!(found["ownership"].as_array().unwrap().len(), 7 * 7);
         assert!(!found["moveInfos"].as_array().unwrap().is_empty());
     }
+}
+
+/// A query about what 8 kyu players would play, as KaTrain's imitating players ask.
+fn human_query(profile: &str) -> Value {
+    let mut asked = query("a", 7);
+    asked["overrideSettings"] = json!({ "humanSLProfile": profile, "ignorePreRootHistory": false });
+    asked
+}
+
+#[test]
+fn a_second_network_says_what_people_of_a_profile_would_play() {
+    let human = || analyst(RandomKind::Plain).with_human(random(RandomKind::Human));
+    let said = |profile| answers_with(human(), &[human_query(profile)]).remove(0);
+    let weak = said("rank_8k");
+    let policy = |answer: &Value, field: &str| -> Vec<f64> {
+        let chances = answer[field].as_array().unwrap().iter();
+        chances.map(|chance| chance.as_f64().unwrap()).collect()
+    };
+    let people = policy(&weak, "humanPolicy");
+    assert_eq!(people.len(), 7 * 7 + 1);
+    assert_eq!(people[4 * 7 + 2], -1.0, "C3 is taken");
+    let legal: f64 = people.iter().filter(|&&chance| chance >= 0.0).sum();
+    assert!((legal - 1.0).abs() < 1e-4, "{legal}");
+    assert_ne!(people, policy(&weak, "policy"));
+    for mv in weak["moveInfos"].as_array().unwrap() {
+        let prior = mv["humanPrior"].as_f64().unwrap();
+        assert!(people.iter().any(|&chance| (chance - prior).abs() < 1e-6));
+    }
+    // Other people play otherwise, and the search is the first network's whoever is imitated.
+    let strong = said("preaz_9d");
+    assert_ne!(policy(&strong, "humanPolicy"), people);
+    assert_eq!(strong["rootInfo"]["rawLead"], weak["rootInfo"]["rawLead"]);
+
+    // A network that imitates people itself needs no second one.
+    let alone = answers_with(analyst(RandomKind::Human), &[human_query("rank_8k")]).remove(0);
+    assert_eq!(policy(&alone, "humanPolicy"), people);
+}
+
+#[test]
+fn a_profile_without_such_a_network_is_a_warning_and_a_wrong_one_is_refused() {
+    let found = answers(&[human_query("rank_8k")]);
+    assert!(
+        found[0]["warning"]
+            .as_str()
+            .unwrap()
+            .contains("-human-model")
+    );
+    assert_eq!(found[1]["rootInfo"]["visits"], 30);
+    assert!(found[1]["humanPolicy"].is_null());
+    let found = &answers(&[human_query("rank_30k")])[0];
+    assert_eq!(found["field"], "overrideSettings");
+    assert!(
+        found["error"].as_str().unwrap().contains("rank_30k"),
+        "{found}"
+    );
 }
 
 #[test]

@@ -53,6 +53,7 @@ impl Analyst for Scripted {
             internal_name: "b1".into(),
             max_batch: 16,
             version: 8,
+            imitates_people: false,
         }]
     }
 
@@ -91,6 +92,7 @@ fn findings(to_move: go::Color, visits: u64) -> Findings {
             winrate_bound: 0.125,
             utility_bound: 0.25,
             prior: 1.0 / 3.0,
+            human_prior: None,
             play_value: 6.0,
             symmetry_of: None,
             pv: vec![("E5".parse().unwrap(), 6), (Move::Pass, 2)],
@@ -100,6 +102,7 @@ fn findings(to_move: go::Color, visits: u64) -> Findings {
         ownership: Some(vec![0.25, -1.0]),
         ownership_spread: None,
         policy: Some(vec![Some(0.5), None]),
+        human_policy: None,
     }
 }
 

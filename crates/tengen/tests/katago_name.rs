@@ -121,7 +121,10 @@ fn katrains_own_engine_plays_a_game() {
         return;
     };
     let katago = Katago::new();
-    let arguments = [katago.program(), katago.model(), katago.config()];
+    let human = katago.folder.path().join("human.bin");
+    let network = KataNetwork::random(RandomKind::Human, 1, 8, 5);
+    fs::write(&human, network.to_bytes(FloatStyle::Binary)).unwrap();
+    let arguments = [katago.program(), katago.model(), katago.config(), human];
     let said = katago.run_python(&python, SESSION, &arguments);
     assert!(said.trim().ends_with("all well"), "{said}");
 }

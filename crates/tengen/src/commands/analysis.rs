@@ -2,13 +2,13 @@
 
 use std::{
     io::{self, BufReader},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
 };
 
 use analysis::{GoAnalyst, Limits, Perspective, Settings};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use go_player::{LoadedNetwork, Options};
 
 use super::{backend::BackendArgs, terminal};
@@ -31,6 +31,10 @@ pub struct Args {
     /// The network; without it, the one that `tengen gtp` would use
     #[arg(short, long, value_name = "FILE")]
     weights: Option<PathBuf>,
+
+    /// A human-imitation network of KataGo's: queries that name a humanSLProfile are told what such people would play
+    #[arg(long, value_name = "FILE")]
+    human_model: Option<PathBuf>,
 
     #[command(flatten)]
     backend: BackendArgs,
@@ -60,6 +64,8 @@ fn perspective(text: &str) -> Result<Perspective, String> {
 pub struct Setup {
     /// The network's file; the one that is found if none.
     pub weights: Option<PathBuf>,
+    /// A second network's file, one that imitates people.
+    pub human: Option<PathBuf>,
     /// Positions searched at once; one for each processor if none.
     pub threads: Option<usize>,
     /// The most threads that search one position.
@@ -80,6 +86,7 @@ impl Default for Setup {
     fn default() -> Setup {
         Setup {
             weights: None,
+            human: None,
             threads: None,
             threads_per_position: terminal::processors(),
             options: Options {
@@ -101,6 +108,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let usual = Setup::default();
     serve(Setup {
         weights: args.weights,
+        human: args.human_model,
         threads: Some(args.threads).filter(|&threads| threads > 0),
         options: Options {
             visits: args.visits,
@@ -111,6 +119,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         ..usual
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn human_network(file: &Path) -> anyhow::Result<LoadedNetwork> {
+    let network = LoadedNetwork::find(Some(file))?;
+    if !network.encoder.imitates_people() {
+        bail!(
+            "{} does not imitate people: --human-model wants one of KataGo's networks with a metadata encoder",
+            file.display()
+        );
+    }
+    Ok(network)
 }
 
 /// Loads the network and answers queries from standard input until they end.
@@ -125,7 +144,10 @@ pub fn serve(setup: Setup) -> anyhow::Result<()> {
         max_time: setup.max_time,
     };
     let name = network.name().into_owned();
-    let analyst = GoAnalyst::new(network, setup.options, limits);
+    let mut analyst = GoAnalyst::new(network, setup.options, limits);
+    if let Some(file) = &setup.human {
+        analyst = analyst.with_human(human_network(file)?);
+    }
     let settings = Settings {
         threads,
         perspective: setup.perspective,

@@ -8,7 +8,7 @@ from katrain.core.constants import OUTPUT_ERROR
 from katrain.core.engine import KataGoEngine
 from katrain.core.game_node import GameNode
 
-PROGRAM, MODEL, CONFIG = sys.argv[1:4]
+PROGRAM, MODEL, CONFIG, HUMAN = sys.argv[1:5]
 SIZE = 9
 VISITS = 20
 
@@ -32,6 +32,7 @@ settings = {
     "katago": PROGRAM,
     "model": MODEL,
     "config": CONFIG,
+    "humanlike_model": HUMAN,
     "max_visits": VISITS,
     "fast_visits": 5,
     "max_time": 8.0,
@@ -102,6 +103,17 @@ for rules in ("chinese", "korean", "aga", "tromp-taylor", "new zealand", "stone_
     other = GameNode(properties={"SZ": ["7"], "KM": ["0.5"], "RU": [rules], "AB": ["cc", "ee"], "PL": ["W"]})
     other.analyze(engine)
     until(lambda: other.analysis_complete)
+
+# KaTrain's imitating players draw from what people would play.
+answers = []
+engine.request_analysis(
+    nodes[4],
+    callback=lambda result, partial: answers.append(result),
+    include_policy=True,
+    extra_settings={"humanSLProfile": "rank_8k", "ignorePreRootHistory": False},
+)
+until(lambda: answers)
+assert abs(sum(chance for chance in answers[0]["humanPolicy"] if chance > 0) - 1) < 1e-3
 
 # Pondering runs until it is stopped.
 nodes[2].clear_analysis()

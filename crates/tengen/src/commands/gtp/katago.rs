@@ -44,7 +44,7 @@ struct Katago {
 const USAGE: &str = "\
 Tengen, called as katago. What is understood:
   katago gtp -model FILE [-config FILE] [-override-config KEY=VALUE,...]
-  katago analysis -model FILE [-config FILE] [-override-config KEY=VALUE,...]
+  katago analysis -model FILE [-human-model FILE] [-config FILE] [-override-config KEY=VALUE,...]
   katago version
 ";
 
@@ -75,6 +75,7 @@ pub fn run_as_katago() -> ExitCode {
 #[derive(Default)]
 struct Called {
     model: Option<String>,
+    human_model: Option<String>,
     /// The configuration, and after it what overrides it.
     entries: Vec<(String, String)>,
 }
@@ -96,7 +97,7 @@ impl Called {
                 "override-config" => overrides.extend(value()?.split(',').map(entry)),
                 // Clients pass it; nothing is written at the end that could be left out.
                 "quit-without-waiting" => {}
-                "human-model" => bail!("-human-model: one network plays here; give it as -model"),
+                "human-model" => called.human_model = Some(value()?.clone()),
                 _ => bail!("{word} is not known to katago {command}\n{USAGE}"),
             }
         }
@@ -108,6 +109,11 @@ impl Called {
 
 fn gtp(words: &[String]) -> Result<()> {
     let called = Called::read("gtp", words)?;
+    if called.human_model.is_some() {
+        bail!(
+            "-human-model: over GTP one network plays; give the human-imitation network as -model"
+        );
+    }
     let (arguments, setup) = translate(&called.entries, called.model)?;
     let katago = Katago::try_parse_from(arguments)?;
     super::serve(katago.engine, Personality::KataGo, &setup)
@@ -122,6 +128,7 @@ fn json_engine(words: &[String]) -> Result<()> {
 fn analysis_setup(called: &Called) -> Result<analysis::Setup> {
     let mut setup = analysis::Setup {
         weights: called.model.as_ref().map(Into::into),
+        human: called.human_model.as_ref().map(Into::into),
         version: Personality::KataGo.release().to_owned(),
         ..analysis::Setup::default()
     };
