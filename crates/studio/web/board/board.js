@@ -8,7 +8,8 @@ import { settings } from '../settings.js';
 export const LETTERS = 'ABCDEFGHJKLMNOPQRSTUVWXYZ';
 /** Units between two lines. */
 const STEP = 20;
-const MARGIN = 13;
+/** From the outer line to the edge, without coordinates. */
+const MARGIN = 12;
 /** Points narrower than this need a second tap. */
 const NARROW_PX = 26;
 let boards = 0;
@@ -64,10 +65,13 @@ export class Board {
 
   /** Makes lines and cells of a board anew. @param {number} size */
   resize(size) {
-    if (size === this.size) return;
+    if (size === this.size && settings.coordinates === this.hasCoordinates) return;
     this.size = size;
+    this.hasCoordinates = settings.coordinates;
     const span = (size - 1) * STEP;
-    const edge = settings.coordinates ? MARGIN + 7 : MARGIN;
+    // Letters keep their size on the screen whatever the board's size is.
+    const letter = Math.min(7, 0.4 * (size + 1));
+    const edge = settings.coordinates ? MARGIN + 1.35 * letter : MARGIN;
     const whole = span + 2 * edge;
     set(this.svg, { viewBox: `${-edge} ${-edge} ${whole} ${whole}` });
     const id = (/** @type {string} */ name) => `${name}${this.number}`;
@@ -77,22 +81,22 @@ export class Board {
     for (let i = 0; i < size; i += 1) {
       lines.push(`M0 ${i * STEP}H${span}M${i * STEP} 0V${span}`);
     }
-    const coordinates = s('g', { class: 'coords' });
+    const coordinates = s('g', { class: 'coords', 'font-size': letter });
     if (settings.coordinates) {
       for (let i = 0; i < size; i += 1) {
         const number = String(size - i);
-        for (const x of [-edge + 5.4, span + edge - 5.4]) coordinates.append(s('text', { x, y: i * STEP }, number));
-        for (const y of [-edge + 5.4, span + edge - 5.4]) coordinates.append(s('text', { x: i * STEP, y }, LETTERS[i]));
+        for (const x of [-edge + 0.9 * letter, span + edge - 0.9 * letter]) coordinates.append(s('text', { x, y: i * STEP }, number));
+        for (const y of [-edge + 0.9 * letter, span + edge - 0.9 * letter]) coordinates.append(s('text', { x: i * STEP, y }, LETTERS[i]));
       }
     }
     this.layers = {};
     const layer = (/** @type {string} */ name) => (this.layers[name] = s('g', { class: name }));
     this.svg.replaceChildren(
-      s('defs', {}, gradient('b', '#6d6d6d', '#2b2b2b', '#060606'), gradient('w', '#ffffff', '#f3f1ec', '#b9b4a8'), gradient('wood', 'var(--wood)', 'var(--wood)', 'var(--wood-2)')),
-      s('rect', { x: -edge, y: -edge, width: whole, height: whole, rx: 4, fill: `url(#${id('wood')})` }),
+      s('defs', {}, gradient('b', '#6a6a6c', '#262627', '#050505'), gradient('w', '#ffffff', '#f4f2ec', '#c3beb1'),
+        s('radialGradient', { id: id('s') }, s('stop', { offset: '80%', 'stop-color': '#000', 'stop-opacity': 0.42 }), s('stop', { offset: '100%', 'stop-color': '#000', 'stop-opacity': 0 }))),
       layer('area'), s('path', { d: lines.join(''), class: 'lines' }),
       s('rect', { x: 0, y: 0, width: span, height: span, class: 'frame' }),
-      s('g', { class: 'stars' }, stars(size).map(([x, y]) => s('circle', { cx: x * STEP, cy: y * STEP, r: size > 9 ? 2.1 : 2.4 }))),
+      s('g', { class: 'stars' }, stars(size).map(([x, y]) => s('circle', { cx: x * STEP, cy: y * STEP, r: Math.min(2.1, 0.12 * (size + 1)) }))),
       coordinates, layer('shadows'), layer('stones'), layer('marks'), layer('overlay'), layer('ghosts'), layer('cursor'));
     /** @type {(SVGElement|null)[]} */ this.stoneNodes = new Array(size * size).fill(null);
     this.stones = '.'.repeat(size * size);
@@ -143,7 +147,7 @@ export class Board {
     if (sign === '.') return;
     const [x, y] = this.place(this.vertex(index));
     const node = s('g', { class: 'stone', transform: `translate(${x} ${y})` },
-      s('circle', { cx: 0.5, cy: 1.1, r: 9.6, class: 'shadow' }),
+      s('circle', { cx: 0.6, cy: 1.3, r: 10.6, fill: `url(#s${this.number})` }),
       s('circle', { r: 9.5, fill: `url(#${sign === 'X' ? 'b' : 'w'}${this.number})`, class: sign === 'X' ? 'black' : 'white' }));
     this.layers.stones.append(node);
     this.stoneNodes[index] = node;

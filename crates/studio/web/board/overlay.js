@@ -8,6 +8,13 @@ import { STEP } from './board.js';
 /** Classes of loss in winrate: each its own colour and its own shape of ring. */
 const LOSS_CLASSES = [0.005, 0.02, 0.06, 0.12];
 
+/** Candidates with fewer visits, or a smaller share of the first one's, are drawn small. */
+const FEWEST_VISITS = 4;
+const FEWEST_SHARE = 0.01;
+
+/** A lead with its sign. @param {number} points */
+const signed = (points) => `${points >= 0 ? '+' : '-'}${number(Math.abs(points), 1)}`;
+
 /** 0 (best) to 4 (worst). @param {number} loss */
 export const lossClass = (loss) => LOSS_CLASSES.findIndex((most) => loss < most) === -1 ? 4 : LOSS_CLASSES.findIndex((most) => loss < most);
 
@@ -17,30 +24,35 @@ export function candidates(board, moves, turn, what) {
   board.draw('overlay', moves.filter((move) => move.at !== 'pass').map((move) => {
     const [x, y] = board.place(move.at);
     const kind = lossClass(move.loss);
-    const strength = 0.55 + 0.45 * Math.sqrt(move.visits / most);
+    // Hardly looked at: a small disc without figures, which would only pretend to be certain.
+    const isFew = move.order > 0 && move.visits < Math.max(FEWEST_VISITS, most * FEWEST_SHARE);
+    const radius = isFew ? 4.2 : 8.3 + 1.1 * Math.sqrt(move.visits / most);
     const chance = turn === 'black' ? move.winrate_black : 1 - move.winrate_black;
     const figure = what === 'points' && move.lead_black !== undefined && move.lead_black !== null
-      ? number(turn === 'black' ? move.lead_black : -move.lead_black, 1)
+      ? move.order === 0 ? signed(turn === 'black' ? move.lead_black : -move.lead_black) : `-${number(Math.max(0, move.points_lost ?? 0), 1)}`
       : move.order === 0 ? number(chance * 100, 0) : `-${number(move.loss * 100, move.loss < 0.0995 ? 1 : 0)}`;
-    return s('g', { class: `candidate c${kind} ${move.order === 0 ? 'first' : ''}`, transform: `translate(${x} ${y})`, 'data-candidate': move.at, 'data-order': move.order },
-      s('circle', { r: 9.3, class: 'disc', opacity: strength.toFixed(2) }),
-      move.order === 0 ? s('circle', { r: 9.3, class: 'ring' }) : null,
-      s('text', { y: -1.2, class: 'figure' }, figure),
-      s('text', { y: 5.4, class: 'visits' }, short(move.visits)));
+    return s('g', { class: `candidate c${kind} ${move.order === 0 ? 'first' : ''} ${isFew ? 'few' : ''}`, transform: `translate(${x} ${y})`, 'data-candidate': move.at, 'data-order': move.order },
+      s('circle', { r: radius.toFixed(1), class: 'disc' }),
+      move.order === 0 ? s('circle', { r: radius.toFixed(1), class: 'ring' }) : null,
+      isFew ? null : s('text', { y: -1.3, class: 'figure' }, figure),
+      isFew ? null : s('text', { y: 5.2, class: 'visits' }, short(move.visits)));
   }));
 }
 
-/** Squares of the owner's colour, but not under candidates. @param {import('./board.js').Board} board @param {number[]|null} values from the top, 1 is Black's @param {Set<string>} [taken] */
-export function ownership(board, values, taken = new Set()) {
-  /** @type {SVGElement[]} */ const nodes = [];
+/** The owner's colour as a shade on the wood, and as a square on stones that will be lost. @param {import('./board.js').Board} board @param {number[]|null} values from the top, 1 is Black's */
+export function ownership(board, values) {
+  /** @type {SVGElement[]} */ const shades = [];
+  /** @type {SVGElement[]} */ const taken = [];
   (values ?? []).forEach((value, index) => {
     const size = Math.abs(value);
-    if (size < 0.15 || taken.has(board.vertex(index))) return;
+    const owner = value > 0 ? 'black' : 'white';
     const [x, y] = board.place(board.vertex(index));
-    const half = 2 + 4 * size;
-    nodes.push(s('rect', { x: x - half, y: y - half, width: 2 * half, height: 2 * half, class: `own ${value > 0 ? 'black' : 'white'}`, opacity: (0.2 + 0.5 * size).toFixed(2) }));
+    const stone = { X: 'black', O: 'white' }[board.stones[index]];
+    if (size >= 0.08 && stone !== owner) shades.push(s('rect', { x: x - STEP / 2, y: y - STEP / 2, width: STEP + 0.1, height: STEP + 0.1, class: `shade ${owner}`, 'data-owner': owner, opacity: ((owner === 'black' ? 0.42 : 0.5) * size ** 1.3).toFixed(2) }));
+    if (stone && stone !== owner && size >= 0.3) taken.push(s('rect', { x: x - 3.2 * size, y: y - 3.2 * size, width: 6.4 * size, height: 6.4 * size, class: `taken ${owner}`, 'data-taken': board.vertex(index) }));
   });
-  board.group('overlay', 'ownership', nodes);
+  board.group('area', 'ownership', shades);
+  board.group('marks', 'taken', taken);
 }
 
 /** @param {import('./board.js').Board} board @param {[string, number][]} points */

@@ -33,19 +33,34 @@ export class Bottle {
     pen.imageSmoothingEnabled = false;
     pen.clearRect(0, 0, width, height);
     // Glass: a neck over the two middle columns.
-    pen.fillStyle = '#0f1420';
+    const deep = pen.createLinearGradient(0, NECK, 0, height);
+    deep.addColorStop(0, '#1b2747');
+    deep.addColorStop(1, '#0a0e1b');
+    pen.fillStyle = deep;
     pen.fillRect(WALL, NECK, WIDTH * CELL, HEIGHT * CELL);
     pen.fillRect(WALL + 3 * CELL, 2, 2 * CELL, NECK);
-    pen.fillStyle = '#7f97b8';
-    pen.fillRect(WALL - 3, NECK - 2, 3, HEIGHT * CELL + 4);
-    pen.fillRect(WALL + WIDTH * CELL, NECK - 2, 3, HEIGHT * CELL + 4);
-    pen.fillRect(WALL - 3, NECK + HEIGHT * CELL, WIDTH * CELL + 6, 3);
-    pen.fillRect(WALL - 3, NECK - 3, 3 * CELL + 3, 3);
-    pen.fillRect(WALL + 5 * CELL, NECK - 3, 3 * CELL + 3, 3);
-    pen.fillRect(WALL + 3 * CELL - 3, 0, 3, NECK);
-    pen.fillRect(WALL + 5 * CELL, 0, 3, NECK);
-    pen.fillStyle = '#c5d5ea';
-    pen.fillRect(WALL - 3, NECK + 4, 1, HEIGHT * CELL - 10);
+    // Columns, hardly seen: where a pill will fall.
+    pen.fillStyle = '#ffffff08';
+    for (let x = 0; x < WIDTH; x += 2) pen.fillRect(WALL + x * CELL, NECK, CELL, HEIGHT * CELL);
+    // Three tones from the outside in, the corners cut.
+    [['#4c648c', 4], ['#86a3cc', 3], ['#d3e2f5', 1]].forEach(([tone, thick]) => {
+      const [w, bottom, right] = [Number(thick), NECK + HEIGHT * CELL, WALL + WIDTH * CELL];
+      pen.fillStyle = String(tone);
+      pen.fillRect(WALL - w, NECK - 1, w, HEIGHT * CELL + 1);
+      pen.fillRect(right, NECK - 1, w, HEIGHT * CELL + 1);
+      pen.fillRect(WALL, bottom, WIDTH * CELL, w);
+      pen.fillRect(WALL, NECK - w, 3 * CELL, w);
+      pen.fillRect(WALL + 5 * CELL, NECK - w, 3 * CELL, w);
+      pen.fillRect(WALL + 3 * CELL - w, 3, w, NECK - 3);
+      pen.fillRect(WALL + 5 * CELL, 3, w, NECK - 3);
+    });
+    // The lip.
+    pen.fillStyle = '#86a3cc';
+    pen.fillRect(WALL + 3 * CELL - 6, 0, 6, 4);
+    pen.fillRect(WALL + 5 * CELL, 0, 6, 4);
+    pen.fillStyle = '#d3e2f5';
+    pen.fillRect(WALL + 3 * CELL - 5, 1, 4, 1);
+    pen.fillRect(WALL + 5 * CELL + 1, 1, 4, 1);
     this.cells.forEach((code, index) => {
       if (code === 0) return;
       const [x, y] = this.place(index % WIDTH, Math.floor(index / WIDTH));

@@ -4,7 +4,7 @@
 import { h, raw, show } from '../dom.js';
 import { t, number, percent, short } from '../lang.js';
 import { lossClass } from '../board/overlay.js';
-import { settings } from '../settings.js';
+import { choose, settings } from '../settings.js';
 
 /** @param {{ onPoint: (at: string|null) => void, onPlay: (at: string) => void, onMore: (more: number, longer: number) => void }} act */
 export function makeCandidates(act) {
@@ -16,7 +16,8 @@ export function makeCandidates(act) {
   const points = h('th', { scope: 'col', class: 'end', title: t('Points ahead after this move') }, t('Points'));
   const table = h('table', { class: 'list candidates' }, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, t('Move')), h('th', { scope: 'col', class: 'end' }, t('Chance')), h('th', { scope: 'col', class: 'end' }, t('Loss')), points, h('th', { scope: 'col', class: 'end' }, t('Visits')), lines)), body);
   const empty = h('p', { class: 'dim small' });
-  const element = h('div', { class: 'stack' }, h('header', { class: 'row oneline' }, h('h2', {}, t('Candidates')), rate, h('span', { class: 'grow' }),
+  const inPoints = h('button', { type: 'button', class: 'flat small', 'aria-pressed': 'false', title: t('Points instead of percent on the board'), onclick: () => choose({ show: settings.show === 'points' ? 'winrate' : 'points' }) }, t('Points'));
+  const element = h('div', { class: 'stack' }, h('header', { class: 'row oneline' }, h('h2', {}, t('Candidates')), rate, h('span', { class: 'grow' }), inPoints,
     small('−', t('Fewer candidates'), () => act.onMore(-1, 0)), small('+', t('More candidates'), () => act.onMore(1, 0))), empty, table, foot);
 
   return {
@@ -31,6 +32,8 @@ export function makeCandidates(act) {
       const chance = (/** @type {any} */ move) => settings.side === 'black' || turn === 'black' ? move.winrate_black : 1 - move.winrate_black;
       const hasPoints = moves.some((move) => move.lead_black !== null && move.lead_black !== undefined);
       points.hidden = !hasPoints;
+      inPoints.hidden = !hasPoints;
+      inPoints.setAttribute('aria-pressed', String(settings.show === 'points'));
       // Points take the place of the line, which the board shows for the candidate that is pointed at.
       lines.hidden = hasPoints;
       const lead = (/** @type {any} */ move) => settings.side === 'black' || turn === 'black' ? move.lead_black : -move.lead_black;
