@@ -11,8 +11,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use fleet::{MatchGame, State};
+use go::{Game, Komi};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::wire::Failure;
 
@@ -31,6 +32,19 @@ pub struct Run {
     pub id: String,
     pub folder: PathBuf,
     games: Games,
+    matches: Matches,
+    /// Whether it was started here and has ended: nobody need wait until its files are old.
+    pub has_ended: bool,
+}
+
+/// What was read of a log of matches, and the ratings fitted to it.
+#[derive(Default)]
+struct Matches {
+    offset: u64,
+    games: Vec<MatchGame>,
+    /// Games and state that the ratings are of.
+    rated: (usize, u64),
+    ratings: Value,
 }
 
 /// What was read of a log of games.
@@ -70,6 +84,8 @@ impl Runs {
                 id,
                 folder: folder.to_owned(),
                 games: Games::default(),
+                matches: Matches::default(),
+                has_ended: false,
             });
         }
     }
@@ -108,13 +124,10 @@ fn folders_in(folder: &Path) -> Vec<PathBuf> {
 /// The id of a folder: its path, hashed.
 pub fn id_of(folder: &Path) -> String {
     let whole = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    let hash = Sha256::digest(whole.to_string_lossy().as_bytes());
-    let hex: String = hash
-        .iter()
-        .take(5)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("r{hex}")
+    format!(
+        "r{}",
+        crate::engine::short_hash(whole.to_string_lossy().as_bytes())
+    )
 }
 
 fn read_json(file: &Path) -> Value {
@@ -153,13 +166,16 @@ impl Run {
     }
 
     fn is_running(&self) -> bool {
+        if self.has_ended {
+            return false;
+        }
         ["status.json", "games.log", "history.csv", "matches.log"]
             .iter()
             .any(|name| is_fresh(&self.folder.join(name)))
     }
 
     /// Which game it learns: Go has a board size among its settings.
-    fn game(&self) -> &'static str {
+    pub fn game(&self) -> &'static str {
         match self.board() {
             Some(_) => "go",
             None => "mario",
@@ -207,12 +223,9 @@ impl Run {
         } else {
             Value::Null
         };
-        let live = self.folder.join("live.json");
-        detail["live"] = if is_fresh(&live) {
-            read_json(&live)
-        } else {
-            Value::Null
-        };
+        self.matches.read_on(&self.folder.join("matches.log"));
+        detail["ratings"] = self.matches.rate(&state);
+        detail["elo_error"] = state["elo_error"].clone();
         detail["board"] = json!(self.board().map(|(size, _)| size));
         detail["curves"] = curves(&self.folder.join("history.csv"));
         detail
@@ -224,6 +237,29 @@ impl Run {
             .recent
             .iter()
             .find(|head| head["number"].as_u64() == Some(number))
+    }
+
+    /// The newest finished game, position by position, for whoever watches; nothing but for Go.
+    pub fn newest_game(&mut self) -> Option<Value> {
+        self.games.read_on(&self.folder.join("games.log"));
+        let (size, komi) = self.board()?;
+        let head = self.games.recent.last()?;
+        let moves: Vec<String> = serde_json::from_value(head["moves"].clone()).ok()?;
+        let mut game = Game::new(
+            go::BoardSize::new(size)?,
+            Komi::new(komi).unwrap_or_default(),
+        );
+        let mut positions = vec![crate::state::stones_text(&game)];
+        for mv in moves.iter().map_while(|mv| mv.parse().ok()) {
+            if game.play(mv).is_err() {
+                break;
+            }
+            positions.push(crate::state::stones_text(&game));
+        }
+        Some(json!({
+            "number": head["number"], "round": head["round"], "result": head["result"], "size": size,
+            "moves": moves, "positions": positions,
+        }))
     }
 
     /// The file of one of its networks.
@@ -273,42 +309,85 @@ fn elo_error(wins: u32, losses: u32) -> Option<f64> {
 impl Games {
     /// Reads the records that were added since the last look.
     fn read_on(&mut self, log: &Path) {
-        let Ok(mut file) = File::open(log) else {
-            return;
-        };
-        let Ok(whole) = file.metadata().map(|found| found.len()) else {
-            return;
-        };
-        if whole < self.offset {
+        if is_shorter(log, self.offset) {
             *self = Games::default();
         }
-        if file.seek(SeekFrom::Start(self.offset)).is_err() {
-            return;
-        }
-        let mut reader = std::io::BufReader::new(file);
-        loop {
-            let mut header = [0; RECORD_HEADER];
-            if reader.read_exact(&mut header).is_err() {
-                return;
-            }
-            let length = u32::from_le_bytes([header[0], header[1], header[2], header[3]]) as usize;
-            let mut record = vec![0; length.min(LONGEST_RECORD)];
-            if length > LONGEST_RECORD || reader.read_exact(&mut record).is_err() {
-                return;
-            }
-            self.offset += (RECORD_HEADER + length) as u64;
-            self.count += 1;
+        let (count, recent) = (&mut self.count, &mut self.recent);
+        self.offset = read_records(log, self.offset, |record| {
+            *count += 1;
             let head = record
                 .split(|&byte| byte == b'\n')
                 .next()
                 .unwrap_or_default();
             if let Ok(head) = serde_json::from_slice::<Value>(head) {
-                if self.recent.len() == RECENT_GAMES {
-                    self.recent.remove(0);
+                if recent.len() == RECENT_GAMES {
+                    recent.remove(0);
                 }
-                self.recent.push(head);
+                recent.push(head);
             }
+        });
+    }
+}
+
+impl Matches {
+    fn read_on(&mut self, log: &Path) {
+        if is_shorter(log, self.offset) {
+            *self = Matches::default();
         }
+        let games = &mut self.games;
+        self.offset = read_records(log, self.offset, |record| {
+            games.extend(serde_json::from_slice::<MatchGame>(record));
+        });
+    }
+
+    /// The ratings of all players of the run from all its match games; a name without a network is a fixed opponent.
+    fn rate(&mut self, state: &Value) -> Value {
+        let Ok(state) = serde_json::from_value::<State>(state.clone()) else {
+            return Value::Null;
+        };
+        let rated = (self.games.len(), state.rounds);
+        if self.ratings.is_null() || self.rated != rated {
+            let ratings = state.ratings(&self.games);
+            self.ratings = ratings
+                .table()
+                .iter()
+                .map(|one| {
+                    json!({ "name": one.name, "elo": one.elo.0, "error": one.error, "games": one.games })
+                })
+                .collect::<Vec<_>>()
+                .into();
+            self.rated = rated;
+        }
+        self.ratings.clone()
+    }
+}
+
+/// Whether a log was begun anew since it was read up to `offset`.
+fn is_shorter(log: &Path, offset: u64) -> bool {
+    fs::metadata(log).is_ok_and(|found| found.len() < offset)
+}
+
+/// Hands every whole record from `offset` on to `each`; returns where the next look begins.
+fn read_records(log: &Path, mut offset: u64, mut each: impl FnMut(&[u8])) -> u64 {
+    let Ok(mut file) = File::open(log) else {
+        return offset;
+    };
+    if file.seek(SeekFrom::Start(offset)).is_err() {
+        return offset;
+    }
+    let mut reader = std::io::BufReader::new(file);
+    loop {
+        let mut header = [0; RECORD_HEADER];
+        if reader.read_exact(&mut header).is_err() {
+            return offset;
+        }
+        let length = u32::from_le_bytes([header[0], header[1], header[2], header[3]]) as usize;
+        let mut record = vec![0; length.min(LONGEST_RECORD)];
+        if length > LONGEST_RECORD || reader.read_exact(&mut record).is_err() {
+            return offset;
+        }
+        offset += (RECORD_HEADER + length) as u64;
+        each(&record);
     }
 }
 
@@ -400,6 +479,40 @@ mod tests {
     }
 
     #[test]
+    fn ratings_come_from_all_match_games_and_know_fixed_opponents() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("matches.log");
+        let mut log = base::Log::open(&path, |_| {}).unwrap();
+        for slot in 0..40 {
+            let won = slot % 4 != 0;
+            for (first, second) in [("new", "old"), ("new", "random")] {
+                let game = json!({ "candidate": first, "opponent": second, "number": slot, "candidate_won": won });
+                log.append(game.to_string().as_bytes()).unwrap();
+            }
+        }
+        let state = json!({
+            "first": "old", "rounds": 1, "best": "new", "newest": "new", "candidate": null, "elo": 0.0, "matches": [],
+            "trainings": [], "seconds": { "selfplay": 0.0, "training": 0.0, "matches": 0.0 },
+        });
+        let mut matches = Matches::default();
+        matches.read_on(&path);
+        let ratings = matches.rate(&state);
+        let of = |name: &str| {
+            let list = ratings.as_array().unwrap();
+            list.iter().find(|one| one["name"] == name).unwrap()["elo"]
+                .as_f64()
+                .unwrap()
+        };
+        // Three of four won is 191 Elo; the added tie takes a little of it.
+        assert_eq!(of("old"), 0.0);
+        assert!((of("new") - 191.0).abs() < 10.0, "{ratings}");
+        assert!(
+            of("random").abs() < 10.0,
+            "as strong as the first one: {ratings}"
+        );
+    }
+
+    #[test]
     fn thinning_keeps_the_peaks() {
         let points: Vec<(f64, f64)> = (0..100_000)
             .map(|x| {
@@ -424,6 +537,8 @@ mod tests {
             id: "r".into(),
             folder: folder.path().into(),
             games: Games::default(),
+            matches: Matches::default(),
+            has_ended: false,
         };
         assert!(run.network("abc123").is_some());
         assert!(run.network("../secret").is_none());

@@ -1,11 +1,13 @@
 //! `run.*`: runs watched, started, stopped, and played against.
 
 use std::{
-    path::PathBuf,
+    fs,
+    io::{Read, Seek, SeekFrom},
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::Arc,
     thread,
-    time::Duration,
+    time::{Duration, Instant, SystemTime},
 };
 
 use go::{BoardSize, Game, Komi, sgf::Tree};
@@ -59,6 +61,7 @@ struct GameOf {
 pub fn handle(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
     match request.verb.as_str() {
         "run.list" => {
+            let started = started(app);
             let mut runs = lock(&app.runs);
             runs.look(&app.settings.runs);
             let folders: Vec<String> = app
@@ -68,7 +71,7 @@ pub fn handle(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
                 .map(|folder| folder.display().to_string())
                 .collect();
             Ok(Reply::Now(
-                json!({ "runs": runs.list(), "folders": folders, "started": started(app) }),
+                json!({ "runs": runs.list(), "folders": folders, "started": started }),
             ))
         }
         "run.watch" => {
@@ -81,17 +84,22 @@ pub fn handle(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
             Ok(Reply::Now(json!({ "detail": detail })))
         }
         "run.start" => start(app, request),
+        "run.resume" => resume(app, request),
+        "run.replay" => {
+            let Of { run } = request.fields()?;
+            let mut runs = lock(&app.runs);
+            let game = runs.get(run.as_deref().unwrap_or_default())?.newest_game();
+            Ok(Reply::Now(json!({ "game": game })))
+        }
         "run.stop" => {
             let Of { run } = request.fields()?;
             stop(app, run.as_deref().unwrap_or_default())
         }
         "run.net" => {
             let asked: NetworkOf = request.fields()?;
+            let file = network_file(app, &asked.run, &asked.network)?;
             let mut runs = lock(&app.runs);
             let run = runs.get(&asked.run)?;
-            let file = run.network(&asked.network).ok_or_else(|| {
-                Failure::new("network", "this network is no longer in the run's folder")
-            })?;
             let name = format!(
                 "{} {}",
                 run.name(),
@@ -114,6 +122,14 @@ pub fn handle(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
             format!("`{verb}` is not known here"),
         )),
     }
+}
+
+/// The file of a generation.
+pub fn network_file(app: &App, run: &str, network: &str) -> Result<PathBuf, Failure> {
+    lock(&app.runs)
+        .get(run)?
+        .network(network)
+        .ok_or_else(|| Failure::new("network", "this network is no longer in the run's folder"))
 }
 
 /// A game of a run as a document.
@@ -184,25 +200,51 @@ fn start(app: &Arc<App>, request: &Request) -> Answer {
         "mario" => arguments.push("mario".to_owned()),
         _ => return Err(Failure::new("fields", "`game` is go or mario")),
     }
+    spawn(app, arguments, &folder)
+}
+
+/// Goes on with a run that stands still, by its own settings.
+fn resume(app: &Arc<App>, request: &Request) -> Answer {
+    let Of { run } = request.fields()?;
+    let (folder, game) = {
+        let mut runs = lock(&app.runs);
+        let run = runs.get(run.as_deref().unwrap_or_default())?;
+        (run.folder.clone(), run.game())
+    };
+    spawn(app, vec!["zero".to_owned(), game.to_owned()], &folder)
+}
+
+/// Starts the program with these arguments for a folder, and waits until the run is there or has said why it is not.
+fn spawn(app: &Arc<App>, mut arguments: Vec<String>, folder: &Path) -> Answer {
     arguments.extend(["--dir".to_owned(), folder.display().to_string()]);
     let program =
         std::env::current_exe().map_err(|error| Failure::new("run", error.to_string()))?;
     let spoken = format!("tengen {}", arguments.join(" "));
+    let mut complaints = tempfile_for(app)?;
     let mut command = Command::new(&program);
     command
         .args(&arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::null());
+        .stderr(
+            complaints
+                .try_clone()
+                .map_err(|error| Failure::new("run", error.to_string()))?,
+        );
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let child = command
+    let mut child = command
         .spawn()
         .map_err(|error| Failure::new("run", format!("cannot start {spoken}: {error}")))?;
-    let run = wait_for(&folder)
-        .map(|folder| runs::id_of(&folder))
-        .unwrap_or_default();
-    lock(&app.runs).look(&app.settings.runs);
+    wait_for(folder, &mut child, &mut complaints)?;
+    let run = runs::id_of(folder);
+    {
+        let mut runs = lock(&app.runs);
+        runs.look(&app.settings.runs);
+        if let Ok(run) = runs.get(&run) {
+            run.has_ended = false;
+        }
+    }
     lock(&app.started).push(Started {
         run: run.clone(),
         child,
@@ -211,15 +253,49 @@ fn start(app: &Arc<App>, request: &Request) -> Answer {
     Ok(Reply::Now(json!({ "run": run, "command": spoken })))
 }
 
-/// A run makes its folder first.
-fn wait_for(folder: &std::path::Path) -> Option<PathBuf> {
-    for _ in 0..40 {
-        if folder.join("settings.toml").is_file() {
-            return Some(folder.to_owned());
+/// A file without a name for what a run complains of.
+fn tempfile_for(app: &App) -> Result<fs::File, Failure> {
+    let refuse =
+        |error: std::io::Error| Failure::new("disk", format!("cannot start a run: {error}"));
+    let folder = &app.settings.cache_folder;
+    fs::create_dir_all(folder).map_err(refuse)?;
+    let path = folder.join(format!("complaints-{}", app.number()));
+    let file = fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(&path)
+        .map_err(refuse)?;
+    let _ = fs::remove_file(path);
+    Ok(file)
+}
+
+/// Waits until a run has written its status, which it does first; says why it ended if it did.
+fn wait_for(folder: &Path, child: &mut Child, complaints: &mut fs::File) -> Result<(), Failure> {
+    const LONGEST: Duration = Duration::from_secs(5);
+    let start = Instant::now();
+    let begun = SystemTime::now();
+    let is_there = || {
+        let written = fs::metadata(folder.join("status.json")).and_then(|found| found.modified());
+        written.is_ok_and(|at| at >= begun)
+    };
+    while start.elapsed() < LONGEST && !is_there() {
+        if let Ok(Some(code)) = child.try_wait()
+            && !code.success()
+        {
+            let mut said = String::new();
+            let _ = complaints.seek(SeekFrom::Start(0));
+            let _ = complaints.take(64 << 10).read_to_string(&mut said);
+            let last = said.lines().rfind(|line| !line.trim().is_empty());
+            let last = last.map_or_else(|| code.to_string(), str::to_owned);
+            return Err(Failure::new(
+                "run",
+                format!("the run ended at once: {last}"),
+            ));
         }
         thread::sleep(Duration::from_millis(25));
     }
-    None
+    Ok(())
 }
 
 /// Stops a run that was started here, as Ctrl-C does.
@@ -251,8 +327,20 @@ fn stop(app: &Arc<App>, run: &str) -> Answer {
 
 /// The runs that were started here and go on.
 fn started(app: &App) -> Value {
+    let mut ended = Vec::new();
     let mut started = lock(&app.started);
-    started.retain_mut(|one| matches!(one.child.try_wait(), Ok(None)));
+    started.retain_mut(|one| {
+        let goes_on = matches!(one.child.try_wait(), Ok(None));
+        if !goes_on {
+            ended.push(one.run.clone());
+        }
+        goes_on
+    });
+    for run in ended {
+        if let Ok(run) = lock(&app.runs).get(&run) {
+            run.has_ended = true;
+        }
+    }
     started
         .iter()
         .map(|one| json!({ "run": one.run, "command": one.command }))

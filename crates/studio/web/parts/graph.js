@@ -69,7 +69,7 @@ function describe(known) {
 /** Lines for a plain chart. @param {{ name: string, points: [number, number][], kind?: string, dots?: any[] }[]} curves @param {{ label: string, yName?: string, xName?: string, height?: number, marks?: {y: number, name: string}[] }} options */
 export function lineChart(curves, options) {
   const [width, height, left, bottom] = [520, options.height ?? 200, 44, 24];
-  const all = curves.flatMap((curve) => curve.points);
+  const all = curves.flatMap((curve) => [...curve.points, ...(curve.dots ?? []).flatMap((dot) => [dot.y - (dot.error ?? 0), dot.y + (dot.error ?? 0)].map((y) => /** @type {[number, number]} */ ([dot.x, y])))]);
   if (all.length === 0) return h('p', { class: 'dim small' }, t('Nothing to draw yet.'));
   const extent = (/** @type {number[]} */ values) => /** @type {[number, number]} */ ([Math.min(...values), Math.max(...values)]);
   let [x0, x1] = extent(all.map((p) => p[0]));
