@@ -8,7 +8,7 @@ use axum::extract::ws::Message;
 use go::{Board, BoardSize, Color, Game, Komi, LadderReader, Move, Point, PointSet, Symmetry};
 use go_player::{Assumptions, LoadedNetwork, Player, Position};
 use ladder::{Kind, News, journey, questions, truth};
-use net::{Backend, Layer, Network};
+use net::{Backend, Layer, Network, NetworkContent, NetworkFile, leela::TextStyle};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -24,6 +24,8 @@ use crate::{
 
 /// Komi that is drawn, on both sides of none.
 const KOMI_RANGE: f64 = 60.0;
+/// Komi between two evaluations of a network that is told it.
+const TOLD_KOMI_STEP: f64 = 4.0;
 /// Points of the drawn curve.
 const KOMI_POINTS: usize = 240;
 
@@ -40,8 +42,21 @@ struct Look {
     at: Option<String>,
 }
 
+#[derive(Deserialize)]
+struct Graft {
+    net: String,
+}
+
 /// Answers `net.*`.
 pub fn handle(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
+    if request.verb == "net.graft" {
+        let Graft { net } = request.fields()?;
+        let how = ("question", Urgency::Question);
+        return question::ask(app, tab, request, how, "", move |app, _, _| {
+            let id = graft(app, &net)?;
+            Ok(json!({ "net": id }))
+        });
+    }
     let asked: Look = request.fields()?;
     let game = asked.game()?;
     if request.verb == "net.ladder" {
@@ -249,12 +264,6 @@ fn planes(network: &LoadedNetwork, game: &Game, layer: usize) -> Result<Vec<f32>
 
 /// Black's chance over komi, and the komi at which it is even if the curve falls everywhere.
 fn komi(app: &App, network: &LoadedNetwork, game: &Game) -> Result<Value, Failure> {
-    if network.encoder.as_leela().is_none() {
-        return Err(Failure::new(
-            "network",
-            "this network is told komi as it is: there is nothing to test",
-        ));
-    }
     let options = go_player::Options {
         threads: app.settings.threads,
         ..go_player::Options::default()
@@ -264,19 +273,10 @@ fn komi(app: &App, network: &LoadedNetwork, game: &Game) -> Result<Value, Failur
     player
         .set_game(game.clone())
         .map_err(|error| Failure::new("size", error.to_string()))?;
-    let test = engine::test_komi(&player)?;
-    let to_move = game.to_move();
-    // The test counts komi as the side to move pays it.
-    let curve: Vec<(f64, f64)> = test
-        .winrates
-        .iter()
-        .map(|&(paid, winrate)| match to_move {
-            Color::Black => (paid, winrate),
-            Color::White => (-paid, 1.0 - winrate),
-        })
-        .filter(|(komi, _)| komi.abs() <= KOMI_RANGE)
-        .collect();
-    let mut curve = curve;
+    let mut curve = match network.encoder.as_leela() {
+        Some(_) => tested_curve(&player)?,
+        None => told_curve(&mut player, game)?,
+    };
     curve.sort_by(|a, b| a.0.total_cmp(&b.0));
     let falls = curve.windows(2).all(|pair| pair[1].1 <= pair[0].1 + 0.005);
     let fair = curve
@@ -287,6 +287,74 @@ fn komi(app: &App, network: &LoadedNetwork, game: &Game) -> Result<Value, Failur
     let step = curve.len().div_ceil(KOMI_POINTS).max(1);
     let drawn: Vec<(f64, f64)> = curve.into_iter().step_by(step).collect();
     Ok(json!({ "curve": drawn, "fair": fair }))
+}
+
+/// The curve of a network whose planes of colours stand for komi.
+fn tested_curve(player: &Player) -> Result<Vec<(f64, f64)>, Failure> {
+    let test = engine::test_komi(player)?;
+    let to_move = player.game().to_move();
+    // The test counts komi as the side to move pays it.
+    let curve = test.winrates.iter().map(|&(paid, winrate)| match to_move {
+        Color::Black => (paid, winrate),
+        Color::White => (-paid, 1.0 - winrate),
+    });
+    Ok(curve.filter(|(komi, _)| komi.abs() <= KOMI_RANGE).collect())
+}
+
+/// The curve of a network that is told komi as it is: one evaluation for each.
+fn told_curve(player: &mut Player, game: &Game) -> Result<Vec<(f64, f64)>, Failure> {
+    let steps = (KOMI_RANGE / TOLD_KOMI_STEP) as i32;
+    let mut curve = Vec::new();
+    for step in -steps..=steps {
+        let points = f64::from(step) * TOLD_KOMI_STEP;
+        let mut game = game.clone();
+        game.set_komi(Komi::new(points as f32).unwrap_or_default());
+        let to_move = game.to_move();
+        player
+            .set_game(game)
+            .map_err(|error| Failure::new("size", error.to_string()))?;
+        let opinion = player
+            .opinion(Some(Symmetry::IDENTITY))
+            .map_err(|error| Failure::new("network", error.to_string()))?;
+        curve.push((
+            points,
+            engine::for_black(f64::from(opinion.winrate), to_move),
+        ));
+    }
+    Ok(curve)
+}
+
+/// Puts the ladder network beside a network of Leela Zero's kind; returns the id of the new one, which lies in the cache.
+fn graft(app: &App, net: &str) -> Result<String, Failure> {
+    let refuse = |say: String| Failure::new("network", say);
+    let known = lock(&app.networks).file(net)?.clone();
+    let wrong_kind = || {
+        refuse(
+            "ladders can be grafted into networks of Leela Zero's kind only: drop such a file"
+                .into(),
+        )
+    };
+    let file = known.file.as_ref().ok_or_else(wrong_kind)?;
+    let content = NetworkFile::load(file).map_err(|error| refuse(error.to_string()))?;
+    let NetworkContent::Leela(base, _) = content.content else {
+        return Err(wrong_kind());
+    };
+    let reader = ladder::LadderNetwork::new(base.size, ladder::DEFAULT_STEPS);
+    let grafted = ladder::graft(&base, reader.leela(), ladder::Gains::default())
+        .map_err(|error| refuse(error.to_string()))?;
+    let text = grafted.to_exact_text(TextStyle::default());
+    let hash = engine::short_hash(&text);
+    let made = app
+        .settings
+        .cache_folder
+        .join(format!("ladders-{hash}.txt"));
+    std::fs::create_dir_all(&app.settings.cache_folder)
+        .and_then(|()| base::write_whole(&made, &text))
+        .map_err(|error| Failure::new("disk", format!("cannot keep the network: {error}")))?;
+    let id = format!("n{hash}");
+    let name = format!("{} + ladders", known.name);
+    lock(&app.networks).add(id.clone(), name, made, "made");
+    Ok(id)
 }
 
 #[cfg(test)]

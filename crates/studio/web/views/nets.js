@@ -10,14 +10,15 @@ import { makeXray } from '../parts/xray.js';
 import { chooseFile } from '../app.js';
 import { ask, askNumbers, http, tell } from '../wire.js';
 
-/** @param {HTMLElement} host @param {{ id: string }} params @param {import('../app.js').Shell} shell */
+/** @param {HTMLElement} host @param {{ id: string, query: URLSearchParams }} params @param {import('../app.js').Shell} shell */
 export function mount(host, params, shell) {
-  return new NetsView(host, params.id || 'inside', shell);
+  return new NetsView(host, params.id || 'inside', shell, params.query.get('with'));
 }
 
 class NetsView {
-  /** @param {HTMLElement} host @param {string} id @param {import('../app.js').Shell} shell */
-  constructor(host, id, shell) {
+  /** @param {HTMLElement} host @param {string} id @param {import('../app.js').Shell} shell @param {string|null} other */
+  constructor(host, id, shell, other) {
+    /** Another network to compare with at once. @type {string|null} */ this.other = other;
     this.id = id;
     this.shell = shell;
     this.size = 9;
@@ -46,6 +47,7 @@ class NetsView {
       this.position = { stones: '.'.repeat(this.size ** 2), turn: 'black' };
       this.build();
       await this.look();
+      if (this.other && this.nets.some((/** @type {any} */ one) => one.net === this.other)) { this.compareWith.value = this.other; await this.compare(); }
     } catch (failure) {
       if (/** @type {any} */ (failure).code !== 'lost') this.shell.fail(failure);
     }
@@ -73,7 +75,7 @@ class NetsView {
     this.xray ??= makeXray();
     show(this.detail,
       h('div', { class: 'stack' }, h('section', { class: 'panel', 'aria-label': t('Position') }, h('h2', {}, raw(net.name)), h('p', { class: 'small dim' }, raw(net.family), ' · ', n(net.blocks, '{n} block', '{n} blocks'), ' × ', n(net.filters, '{n} filter', '{n} filters'), ' · ', t('{mb} MB of weights', { mb: number(net.weights / 1e6, 1) })), this.board.element, h('p', { class: 'small dim' }, t('Click to put a stone, again for the other colour, again to take it away. Squares: what the heads say after the chosen block.')),
-        h('div', { class: 'row' }, h('button', { type: 'button', onclick: () => this.clear() }, t('Clear')), h('button', { type: 'button', onclick: () => { this.position.turn = this.position.turn === 'black' ? 'white' : 'black'; void this.look(); } }, t('Turn'))))),
+        h('div', { class: 'row' }, net.family?.startsWith('Leela') && net.origin !== 'inside' ? h('button', { type: 'button', title: t('Puts the ladder network beside this one: a new network that knows which ladders work'), onclick: () => this.graft() }, t('Graft ladders')) : null, h('button', { type: 'button', onclick: () => this.clear() }, t('Clear')), h('button', { type: 'button', onclick: () => { this.position.turn = this.position.turn === 'black' ? 'white' : 'black'; void this.look(); } }, t('Turn'))))),
       h('div', { class: 'stack' },
         h('section', { class: 'panel', 'aria-label': t('How an opinion forms') }, h('h2', {}, t('How an opinion forms')), h('p', { class: 'small dim' }, t('The heads are put after every block: policy and winning chance as they form.')), h('label', { class: 'row' }, t('Block'), this.slider, this.blockText), this.filmText, this.filmChart),
         h('section', { class: 'panel', 'aria-label': t('Planes') }, h('h2', {}, t('Planes after this block')), this.planes),
@@ -153,6 +155,12 @@ class NetsView {
     } catch (failure) {
       show(this.komiChart, h('p', { class: 'dim' }, /** @type {any} */ (failure).say ?? ''));
     }
+  }
+
+  /** Makes a network that knows ladders, and shows what changes here. */
+  async graft() {
+    const made = await tell('net.graft', { net: this.id });
+    if (made) this.shell.go(`/nets/${made.net}?with=${this.id}`);
   }
 
   async compare() {
