@@ -1,6 +1,6 @@
 //! `bottle.*`: Dr. Mario. The page moves the falling pill; the server replays what was pressed, and its word counts.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use mario::{
     Board, Button, Color, Game, Pill, Placement, Rules, Shape, Speed,
@@ -65,6 +65,14 @@ struct Think {
     side: usize,
     player: String,
     playouts: u64,
+    /// A generation of a run that plays instead of the network inside.
+    generation: Option<Generation>,
+}
+
+#[derive(Clone, Deserialize)]
+struct Generation {
+    run: String,
+    network: String,
 }
 
 /// Answers `bottle.*`.
@@ -106,6 +114,10 @@ pub fn handle(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
             let asked: Think = request.fields()?;
             in_range("side", asked.side, 0, 1)?;
             in_range("playouts", asked.playouts, 1, MOST_PLAYOUTS)?;
+            let file = match &asked.generation {
+                Some(one) => Some(crate::training::network_file(app, &one.run, &one.network)?),
+                None => None,
+            };
             let thinker_tab = tab.clone();
             question::ask(
                 app,
@@ -118,7 +130,7 @@ pub fn handle(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
                     let bottle = bottles.0[asked.side].as_mut();
                     bottle
                         .ok_or_else(|| Failure::new("bottle", "there is no bottle: start a game"))?
-                        .think(&asked)
+                        .think(&asked, file.as_deref())
                 },
             )
         }
@@ -224,10 +236,10 @@ impl Bottle {
     }
 
     /// What the player would do, how it presses it, and what else it looked at.
-    fn think(&mut self, asked: &Think) -> Result<Value, Failure> {
-        let key = format!("{} {}", asked.player, asked.playouts);
+    fn think(&mut self, asked: &Think, file: Option<&Path>) -> Result<Value, Failure> {
+        let key = format!("{} {} {file:?}", asked.player, asked.playouts);
         if self.player.as_ref().is_none_or(|(known, _)| *known != key) {
-            self.player = Some((key, make_player(asked)?));
+            self.player = Some((key, make_player(asked, file)?));
         }
         let Some((_, player)) = self.player.as_mut() else {
             return Err(Failure::new("bottle", "there is no player"));
@@ -291,14 +303,14 @@ impl Bottle {
     }
 }
 
-fn make_player(asked: &Think) -> Result<Box<dyn Player>, Failure> {
+fn make_player(asked: &Think, file: Option<&Path>) -> Result<Box<dyn Player>, Failure> {
     let budget = Budget::Playouts(asked.playouts);
     let kind: Kind = asked
         .player
         .parse()
         .map_err(|say: String| Failure::new("fields", say))?;
     let lineup = match kind {
-        Kind::Network => Lineup::network(None, NetSettings::default(), budget),
+        Kind::Network => Lineup::network(file, NetSettings::default(), budget),
         kind => Lineup::new(kind, Default::default(), budget),
     };
     let lineup = lineup.map_err(|error| Failure::new("network", error.to_string()))?;
@@ -412,8 +424,9 @@ mod tests {
                 side: 0,
                 player: "heuristic".into(),
                 playouts: 1,
+                generation: None,
             };
-            let thought = bottles.0[0].as_mut().unwrap().think(&asked).unwrap();
+            let thought = bottles.0[0].as_mut().unwrap().think(&asked, None).unwrap();
             let frames: Vec<(u8, usize)> = thought["frames"]
                 .as_array()
                 .unwrap()

@@ -2,9 +2,9 @@
 // One side of a game: a bottle, who plays it, and where its pill is.
 
 import { Bottle, pillPicture, virusPicture } from './bottle.js';
-import { Falling, Fingers, runs } from './control.js';
+import { Falling, Fingers, RATE, runs } from './control.js';
 import { h, raw, show } from '../dom.js';
-import { t, number } from '../lang.js';
+import { t, n, number } from '../lang.js';
 import { ask } from '../wire.js';
 
 export class Seat {
@@ -26,7 +26,8 @@ export class Seat {
   /** @param {any} settings level, seed, speed, and for a computer player and playouts */
   async start(settings) {
     this.settings = settings;
-    this.top = 0;
+    /** The best score so far, where a person plays. @type {number|null} */ this.top = settings.player ? null : settings.top ?? 0;
+    this.elapsed = 0;
     this.phase = 'waiting';
     this.take(await ask('bottle.new', { side: this.side, level: settings.level, seed: settings.seed, speed: settings.speed }));
     await this.launch();
@@ -43,8 +44,12 @@ export class Seat {
   drawFacts() {
     const state = this.state;
     const line = (/** @type {string} */ name, /** @type {any} */ value) => [h('dt', {}, name), h('dd', { class: 'num' }, value)];
+    const seconds = Math.floor(this.elapsed / RATE);
+    const clock = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
     show(this.facts, line(t('Next'), pillPicture(state.next)), line(t('Viruses'), [raw(number(state.left), 'left'), ' ', state.viruses.map((/** @type {number} */ count, /** @type {number} */ color) => [virusPicture(color), raw(count), ' '])]),
-      line(t('Score'), raw(number(state.points), 'points')), line(t('Pills'), raw(number(state.placed))));
+      line(t('Score'), raw(number(state.points), 'points')), line(t('Pills'), raw(number(state.placed))),
+      this.top === null ? line(t('Level'), raw(`${this.settings.level} ${this.settings.speed}`)) : line(t('Top'), raw(number(Math.max(this.top, state.points)), 'top')), line(t('Time'), raw(clock, 'time')),
+      state.waiting ? line(t('Coming'), n(state.waiting, '{n} half', '{n} halves')) : []);
   }
 
   async launch() {
@@ -61,7 +66,7 @@ export class Seat {
     if (this.settings.player) {
       this.phase = 'waiting';
       try {
-        this.thought = await ask('bottle.think', { side: this.side, player: this.settings.player, playouts: this.settings.playouts });
+        this.thought = await ask('bottle.think', { side: this.side, player: this.settings.player, playouts: this.settings.playouts, generation: this.settings.generation });
       } catch (failure) {
         if (failure.code !== 'lost') this.act.onFail(failure);
         return;
@@ -74,6 +79,7 @@ export class Seat {
 
   /** One frame of the console. */
   frame() {
+    if (this.phase !== 'none' && this.phase !== 'over') this.elapsed += 1;
     if (this.phase === 'falling') {
       const held = this.settings.player ? this.thought.frames[this.frames.length] ?? 0 : this.fingers.frame();
       this.frames.push(held);

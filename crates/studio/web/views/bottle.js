@@ -22,7 +22,7 @@ class BottleView {
   /** @param {HTMLElement} host @param {{ query: URLSearchParams }} params @param {import('../app.js').Shell} shell */
   constructor(host, params, shell) {
     this.shell = shell;
-    this.kept = recall('bottle', { level: 5, speed: 'med', player: 'network', playouts: 200, top: 0 });
+    this.kept = recall('bottle', { level: 5, speed: 'med', player: 'network', playouts: 200, top: 0, theirLevel: 5, theirSpeed: 'med' });
     this.mode = 'watch';
     this.pace = 1;
     this.isPaused = false;
@@ -32,6 +32,8 @@ class BottleView {
     /** @type {Seat[]} */ this.seats = [];
     /** Milliseconds between frames, for whoever measures. @type {number[]} */ this.times = [];
     this.seed = Number(params.query.get('seed') ?? 0) || 0x8988;
+    const [run, network] = [params.query.get('run'), params.query.get('network')];
+    /** A generation of a run that plays instead of the network inside. */ this.generation = run && network ? { run, network } : null;
     this.build(host);
     this.onDown = (/** @type {KeyboardEvent} */ event) => this.keyDown(event);
     this.onUp = (/** @type {KeyboardEvent} */ event) => { const button = KEYS[event.code]; if (button) this.seats[0]?.fingers.release(button); };
@@ -58,6 +60,10 @@ class BottleView {
     this.player = h('select', { onchange: () => keep({ player: this.player.value }) }, option('network', t('network and search')), option('search', t('search without network')), option('heuristic', t('looks at two pills')), option('one-ply', t('looks at one pill')), option('round0', t('knows nothing')));
     this.player.value = this.kept.player;
     this.playouts = h('input', { type: 'number', min: 1, max: 20000, value: this.kept.playouts, onchange: () => keep({ playouts: Math.max(1, Math.round(Number(this.playouts.value))) }) });
+    this.theirLevel = h('input', { type: 'number', min: 0, max: 24, value: this.kept.theirLevel, onchange: () => keep({ theirLevel: Math.max(0, Math.min(24, Math.round(Number(this.theirLevel.value)))) }) });
+    this.theirSpeed = h('select', { onchange: () => keep({ theirSpeed: this.theirSpeed.value }) }, option('low', t('low')), option('med', t('medium')), option('hi', t('high')));
+    this.theirSpeed.value = this.kept.theirSpeed;
+    this.handicap = h('div', { class: 'grid2', hidden: true }, field(t('Tengen\'s level'), this.theirLevel), field(t('Tengen\'s speed'), this.theirSpeed));
     this.seedField = h('input', { type: 'number', min: 1, max: 65535, value: this.seed, onchange: () => { this.seed = Math.max(1, Math.min(65535, Math.round(Number(this.seedField.value)))); } });
     const start = (/** @type {string} */ mode, /** @type {string} */ name, /** @type {string} */ text) => h('button', { type: 'button', 'data-mode': mode, title: text, onclick: () => this.start(mode) }, name);
     this.modes = h('div', { class: 'row' }, start('play', t('Play'), t('Clear the bottle yourself')), start('watch', t('Watch'), t('The computer plays and shows what it considers')), start('versus', t('Against Tengen'), t('Two bottles: clears of two and more send halves over')));
@@ -80,11 +86,11 @@ class BottleView {
     show(host, h('h1', { class: 'sr' }, t('Bottle')), h('div', { class: 'bottleview' },
       h('div', { class: 'stack' }, this.status, this.table, this.touch),
       h('div', { class: 'stack' },
-        h('section', { class: 'panel', 'aria-label': t('Game') }, h('h2', {}, t('New game')), this.modes, h('div', { class: 'grid2' }, field(t('Level'), this.level), field(t('Speed'), this.speed), field(t('Seed'), this.seedField), field(t('Computer'), this.player), field(t('Playouts a pill'), this.playouts)),
+        h('section', { class: 'panel', 'aria-label': t('Game') }, h('h2', {}, t('New game')), this.modes, h('div', { class: 'grid2' }, field(t('Level'), this.level), field(t('Speed'), this.speed), field(t('Seed'), this.seedField), field(t('Computer'), this.player), field(t('Playouts a pill'), this.playouts)), this.handicap,
           h('div', { class: 'row' }, this.pauseButton, this.ghostButton, this.paces)),
         this.thoughtPanel = h('section', { class: 'panel', 'aria-label': t('Thoughts') }, h('h2', {}, t('What it considers')), this.thoughtTable),
         this.wordsPanel,
-        h('section', { class: 'panel small dim' }, h('p', {}, t('Keys: arrows move, up or X turns, Z turns back, P pauses, G shows thoughts.')), h('p', {}, t('Plays Dr. Mario by the console\'s rules. The name belongs to its owner; nothing here comes from the cartridge.'))))));
+        h('section', { class: 'panel small dim' }, h('p', {}, t('Keys: arrows move, up or X turns, Z turns back, P pauses, G shows thoughts. A gamepad works too.')), h('p', {}, t('Plays Dr. Mario by the console\'s rules. The name belongs to its owner; nothing here comes from the cartridge.'))))));
   }
 
   /** @param {string} mode */
@@ -96,14 +102,16 @@ class BottleView {
     this.pause(false);
     const act = { onEnd: (/** @type {Seat} */ seat) => this.ended(seat), onFail: (/** @type {any} */ failure) => this.shell.fail(failure), onState: () => this.drawThoughts() };
     await ask('bottle.quit').catch(() => {});
-    const common = { level: this.kept.level, speed: this.kept.speed, seed: this.seed, ghosts: this.hasGhosts };
-    const computer = { player: this.kept.player, playouts: this.kept.playouts };
+    const common = { level: this.kept.level, speed: this.kept.speed, seed: this.seed, ghosts: this.hasGhosts, top: this.kept.top };
+    this.handicap.hidden = mode !== 'versus';
+    const computer = { player: this.generation ? 'network' : this.kept.player, playouts: this.kept.playouts, generation: this.generation };
+    const theirs = { ...common, level: this.kept.theirLevel, speed: this.kept.theirSpeed };
     this.seats = mode === 'versus' ? [new Seat(0, t('You'), act), new Seat(1, 'Tengen', act)] : [new Seat(0, mode === 'play' ? t('You') : 'Tengen', act)];
     show(this.table, this.seats.map((seat) => seat.element));
     this.thoughtPanel.hidden = mode === 'play';
-    say(this.status, mode === 'versus' ? t('First to {wins} wins: {a} – {b}', { wins: WINS, a: this.wins[0], b: this.wins[1] }) : mode === 'play' ? t('Line up four of a colour.') : t('The computer plays.'));
+    say(this.status, mode === 'versus' ? t('First to {wins} wins: {a} – {b}', { wins: WINS, a: '●'.repeat(this.wins[0]) + '○'.repeat(WINS - this.wins[0]), b: '●'.repeat(this.wins[1]) + '○'.repeat(WINS - this.wins[1]) }) : mode === 'play' ? t('Line up four of a colour.') : this.generation ? t('Generation {name} plays.', { name: this.generation.network.slice(0, 8) }) : t('The computer plays.'));
     try {
-      await Promise.all(this.seats.map((seat, side) => seat.start(mode === 'watch' || side === 1 ? { ...common, ...computer } : common)));
+      await Promise.all(this.seats.map((seat, side) => seat.start(side === 1 ? { ...theirs, ...computer } : mode === 'watch' ? { ...common, ...computer } : common)));
     } catch (failure) {
       if (failure.code !== 'lost') this.shell.fail(failure);
     }
@@ -126,9 +134,23 @@ class BottleView {
     this.shell.announce(text);
   }
 
+  /** Buttons of a gamepad, pressed and let go like keys. */
+  readPad() {
+    const pad = [...(navigator.getGamepads?.() ?? [])].find((one) => one?.connected);
+    const isDown = (/** @type {number} */ button) => Boolean(pad?.buttons[button]?.pressed);
+    const held = pad ? (isDown(14) || pad.axes[0] < -0.5 ? LEFT : 0) | (isDown(15) || pad.axes[0] > 0.5 ? RIGHT : 0) | (isDown(13) || pad.axes[1] > 0.5 ? DOWN : 0) | (isDown(0) ? A : 0) | (isDown(1) || isDown(2) ? B : 0) : 0;
+    const before = this.pad ?? 0;
+    for (const button of [LEFT, RIGHT, DOWN, A, B]) {
+      if (held & ~before & button) this.seats[0]?.fingers.press(button);
+      if (before & ~held & button) this.seats[0]?.fingers.release(button);
+    }
+    this.pad = held;
+  }
+
   /** @param {number} now */
   tick(now) {
     if (this.isGone) return;
+    this.readPad();
     const passed = now - this.last;
     this.times.push(passed);
     if (this.times.length > 4000) this.times.shift();
