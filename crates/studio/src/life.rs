@@ -5,8 +5,7 @@ use std::time::Duration;
 use go::{Board, Fate, First, LadderReader, Point, Reading};
 use serde_json::{Value, json};
 use tsumego::{
-    Certainty, GroupFate, Ko, Limits, MapSettings, Problem, SafetyNet, Side, Solver, Status,
-    Verdict, verify,
+    Certainty, GroupFate, Ko, Limits, MapSettings, Problem, Side, Solver, Status, Verdict, verify,
 };
 
 use crate::{state::color_name, thinker::Stop};
@@ -108,35 +107,29 @@ pub fn territory(board: &Board) -> Value {
     json!({ "points": points })
 }
 
-/// What is proved, read and guessed of the group at a point; and what of it contradicts each other.
-pub fn witnesses(
-    board: &Board,
-    at: Point,
-    stop: &Stop,
-    net: Option<&SafetyNet>,
-) -> (Vec<Value>, Option<Value>) {
+/// What is proved and read of the group at a point.
+///
+/// The safety network is not asked: it judges groups that a safe wall encloses, and of 2,407 groups of 56 positions of
+/// real games no single one was (`tsumego`'s example `safety_on_games`).
+pub fn witnesses(board: &Board, at: Point, stop: &Stop) -> Vec<Value> {
     let mut witnesses = Vec::new();
-    let mut proved = None;
     match board.fates().at(at) {
         Fate::Alive => witnesses.push(
             json!({ "kind": "proved", "fate": "alive", "how": "it lives whatever is played" }),
         ),
         Fate::Dead => {
-            proved = Some(("dead", 0));
             witnesses.push(json!({ "kind": "proved", "fate": "dead", "how": "it cannot live inside what surrounds it" }));
         }
         _ => {}
     }
-    let enclosed = Problem::new(board.clone(), &[at]).ok();
     if witnesses.is_empty() {
-        if let Some((fate, nodes, witness)) = enclosed
-            .as_ref()
-            .and_then(|problem| solved(problem, "proved", stop))
-        {
-            proved = Some((fate, nodes));
+        let proved = Problem::new(board.clone(), &[at])
+            .ok()
+            .and_then(|problem| solved(&problem, "proved", stop));
+        if let Some(witness) = proved {
             witnesses.push(witness);
         } else if let Ok(problem) = Problem::in_game(board.clone(), &[at]) {
-            witnesses.extend(solved(&problem, "read", stop).map(|(_, _, witness)| witness));
+            witnesses.extend(solved(&problem, "read", stop));
         }
     }
     if board.liberty_count(at) <= 2 {
@@ -147,23 +140,14 @@ pub fn witnesses(
             "how": "the ladder, if the attacker begins: {nodes} positions", "values": { "nodes": reading.nodes },
         }));
     }
-    let mut conflict = None;
-    if let (Some(problem), Some(net)) = (&enclosed, net) {
-        let chance = net.chance_of_life(problem, Side::Attacker, true);
-        witnesses.push(json!({
-            "kind": "guessed", "chance": chance, "how": "the safety network, if the attacker begins",
-        }));
-        conflict = proved.and_then(|(fate, nodes)| contradiction(fate, nodes, chance));
-    }
     if witnesses.is_empty() {
         witnesses.push(json!({ "kind": "read", "fate": "unknown", "how": "nothing was found within {nodes} positions", "values": { "nodes": GROUP_NODES } }));
     }
-    (witnesses, conflict)
+    witnesses
 }
 
-/// The solver's word on a group: its fate, how many positions that took, and the card of the page. Nothing if a limit
-/// was reached.
-fn solved(problem: &Problem, kind: &str, stop: &Stop) -> Option<(&'static str, u64, Value)> {
+/// The solver's word on a group as a card of the page. Nothing if a limit was reached.
+fn solved(problem: &Problem, kind: &str, stop: &Stop) -> Option<Value> {
     let limits = Limits::default()
         .with_nodes(GROUP_NODES)
         .with_wall_time(GROUP_TIME)
@@ -203,23 +187,7 @@ fn solved(problem: &Problem, kind: &str, stop: &Stop) -> Option<(&'static str, u
         _ => Value::Null,
     };
     let zone: Vec<String> = attacked.zone.iter().map(Point::to_string).collect();
-    let card = json!({
+    Some(json!({
         "kind": kind, "fate": fate, "how": how, "values": { "nodes": attacked.nodes }, "line": line, "ko": ko, "zone": zone,
-    });
-    Some((fate, attacked.nodes, card))
-}
-
-/// The headline if the network's guess is far from what is proved.
-fn contradiction(fate: &str, nodes: u64, chance: f32) -> Option<Value> {
-    let text = match fate {
-        "dead" if chance > 0.6 => {
-            "The network gives this group {percent} %; it is dead: proved in {nodes} positions."
-        }
-        "alive" if chance < 0.2 => {
-            "The network gives this group only {percent} %; it lives: proved in {nodes} positions."
-        }
-        _ => return None,
-    };
-    let percent = format!("{:.0}", chance * 100.0);
-    Some(json!({ "conflict": text, "values": { "percent": percent, "nodes": nodes } }))
+    }))
 }

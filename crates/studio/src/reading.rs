@@ -128,7 +128,7 @@ pub fn why(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
             if board.is_empty(at) {
                 return move_witnesses(app, engine, stop, &doc, &table, &game, at);
             }
-            let (mut witnesses, conflict) = life::witnesses(board, at, stop, safety_net());
+            let mut witnesses = life::witnesses(board, at, stop);
             let (known, before) = &before;
             if let Some(opinion) = known {
                 witnesses.push(json!({
@@ -140,12 +140,7 @@ pub fn why(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
                 Some((before, _)) => changes(before, &game, stop),
                 None => Vec::new(),
             };
-            let mut answer = json!({ "witnesses": witnesses, "changes": changes });
-            if let Some(conflict) = conflict {
-                answer["conflict"] = conflict["conflict"].clone();
-                answer["values"] = conflict["values"].clone();
-            }
-            Ok(answer)
+            Ok(json!({ "witnesses": witnesses, "changes": changes }))
         },
     )
 }

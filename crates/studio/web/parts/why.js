@@ -27,7 +27,6 @@ export function makeWhy(doc, showLine) {
     const words = [];
     if (witness.fate) words.push(h('strong', {}, witness.kind === 'read' && witness.fate === 'alive' ? t('gets away or lives') : fates[/** @type {'dead'} */ (witness.fate)] ?? witness.fate));
     if (witness.ko) words.push(h('span', {}, ', ', n(witness.ko.threats, witness.ko.needs === 'attacker' ? 'ko: the attacker needs {n} threat' : 'ko: the defender needs {n} threat', witness.ko.needs === 'attacker' ? 'ko: the attacker needs {n} threats' : 'ko: the defender needs {n} threats')));
-    if (witness.chance !== undefined) words.push(h('strong', {}, t('{chance} to live', { chance: percent(witness.chance, 0) })));
     if (witness.winrate_black !== undefined) words.push(h('strong', {}, t('Black {chance}', { chance: percent(witness.winrate_black) })));
     if (witness.how) words.push(h('span', { class: 'dim' }, ' · ', t(witness.how, witness.values ?? {})));
     const line = witness.line ?? [];
@@ -47,8 +46,7 @@ export function makeWhy(doc, showLine) {
       show(element, h('h2', {}, t('Why?'), ' ', raw(at)), h('p', { class: 'dim' }, t('Reading …')));
       try {
         const answer = await ask('why', { doc: doc(), at });
-        show(element, h('h2', {}, t('Why?'), ' ', raw(at)), answer.conflict ? h('p', { class: 'conflict', role: 'status' }, t(answer.conflict, answer.values ?? {})) : null,
-          answer.witnesses.map(card), answer.changes?.length ? h('div', {}, h('h3', {}, t('What this move changed')), h('ul', {}, answer.changes.map((/** @type {any} */ change) => h('li', {}, raw(change.at), ' ', t(change.text))))) : null,
+        show(element, h('h2', {}, t('Why?'), ' ', raw(at)), answer.witnesses.map(card), answer.changes?.length ? h('div', {}, h('h3', {}, t('What this move changed')), h('ul', {}, answer.changes.map((/** @type {any} */ change) => h('li', {}, raw(change.at), ' ', t(change.text))))) : null,
           answer.witnesses.length === 0 ? h('p', { class: 'dim' }, t('Nobody can say anything about this point.')) : null);
       } catch (failure) {
         show(element, h('h2', {}, t('Why?')), h('p', { class: 'dim' }, failure.say ?? failure.code));
