@@ -284,19 +284,15 @@ fn side_of(problem: &Problem, color: Color) -> Side {
     }
 }
 
-fn ko_of(name: Option<&str>) -> Result<Ko, Failure> {
-    match name {
-        None => Ok(Ko::ATTACKER),
-        Some(name) => name
-            .parse()
-            .map_err(|error: tsumego::UnknownKo| Failure::new("fields", error.to_string())),
-    }
+fn ko_of(name: &str) -> Result<Ko, Failure> {
+    name.parse()
+        .map_err(|error: tsumego::UnknownKo| Failure::new("fields", error.to_string()))
 }
 
 fn solve(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
     let asked: Solve = request.fields()?;
     in_range("seconds", asked.seconds, 0.1, 600.0)?;
-    let ko = ko_of(asked.ko.as_deref())?;
+    let asked_ko = asked.ko.as_deref().map(ko_of).transpose()?;
     let problem = app.with_doc(&asked.doc, |document| Ok(problem_of(document)?.0))?;
     question::ask(
         app,
@@ -311,7 +307,13 @@ fn solve(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
             let mut solver = Solver::new(&problem, limits);
             let mut answer = facts(&problem);
             for (name, first) in [("attacked", Side::Attacker), ("defended", Side::Defender)] {
-                let start = Instant::now();
+                let (start, nodes_before) = (Instant::now(), solver.nodes());
+                // Under the rule by which it is just decided, the first move is the one that needs the least of a ko.
+                let status = solver.status(&problem, first);
+                let decided = [first, first.opponent()]
+                    .into_iter()
+                    .find_map(|side| status.rule_for(side));
+                let ko = asked_ko.or(decided).unwrap_or(Ko::ATTACKER);
                 let solution = solver.solve(&problem, first, ko);
                 let milliseconds = start.elapsed().as_secs_f64() * 1000.0;
                 let proof = match solution.verdict {
@@ -333,12 +335,11 @@ fn solve(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
                     .collect();
                 answer[name] = json!({
                     "verdict": verdict_word(solution.verdict), "first": color_name(problem.color(first)),
-                    "move": solution.first_move.map(|point| point.to_string()), "nodes": solution.nodes,
+                    "move": solution.first_move.map(|point| point.to_string()), "nodes": solver.nodes() - nodes_before,
                     "milliseconds": milliseconds, "proof": proof.map(|proof| proof.nodes.len()), "checked": is_checked,
-                    "line": line, "zone": solution.zone.iter().map(Point::to_string).collect::<Vec<_>>(),
+                    "ko": ko_words(status), "line": line, "zone": solution.zone.iter().map(Point::to_string).collect::<Vec<_>>(),
                 });
             }
-            answer["ko"] = ko_words(&mut solver, &problem).into();
             answer["chance"] =
                 json!(safety_net().map(|net| net.chance_of_life(&problem, Side::Attacker, true)));
             Ok(answer)
@@ -387,9 +388,9 @@ fn explain_answer(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
 }
 
 /// What ko decides, in words that the page translates.
-fn ko_words(solver: &mut Solver, problem: &Problem) -> String {
+fn ko_words(status: tsumego::Status) -> String {
     use tsumego::Status;
-    match solver.status(problem, Side::Attacker) {
+    match status {
         Status::Safe | Status::Unsafe => "none".to_owned(),
         Status::KoForAttacker(threats) => format!("attacker {threats}"),
         Status::KoForDefender(threats) => format!("defender {threats}"),

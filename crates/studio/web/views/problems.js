@@ -23,6 +23,13 @@ export function mount(host, params, shell) {
   return { unmount() {}, reconnect() { open().catch(() => {}); } };
 }
 
+/** What a result needs of a ko. @param {string} ko `none`, `unknown`, or who needs how many threats */
+function koWords(ko) {
+  const [side, count] = ko.split(' ');
+  if (count === undefined) return ko === 'unknown' ? h('span', { class: 'small dim' }, ' ', t('(ko not decided)')) : null;
+  return h('span', { class: 'small', 'data-ko': side }, ' ', side === 'attacker' ? n(Number(count), 'ko: the attacker needs {n} threat', 'ko: the attacker needs {n} threats') : n(Number(count), 'ko: the defender needs {n} threat', 'ko: the defender needs {n} threats'));
+}
+
 class ProblemView {
   /** @param {HTMLElement} host @param {string} id @param {import('../app.js').Shell} shell */
   constructor(host, id, shell) {
@@ -226,12 +233,10 @@ class ProblemView {
     if (!this.solution || this.isCovered) { show(this.answer, this.solution ? h('p', { class: 'dim' }, t('The answer is covered.')) : ''); return; }
     const line = (/** @type {string} */ name, /** @type {any} */ part) => {
       const verdicts = { dies: t('DIES'), lives: t('LIVES'), unknown: t('NOT DECIDED IN TIME') };
-      return h('tr', { 'data-first': name === t('attacker first') ? 'attacker' : 'defender' }, h('td', {}, name), h('td', {}, h('strong', { class: `verdict ${part.verdict}` }, verdicts[/** @type {'dies'} */ (part.verdict)])), h('td', { 'data-raw': '' }, part.move ?? '–'), h('td', { class: 'small dim num' }, n(part.nodes, '{n} node', '{n} nodes'), raw(` · ${number(part.milliseconds, 1)} ms`)), h('td', { class: 'small' }, part.checked ? t('proof ok') : part.proof ? t('proof not checked') : '–'),
+      return h('tr', { 'data-first': name === t('attacker first') ? 'attacker' : 'defender' }, h('td', {}, name), h('td', {}, h('strong', { class: `verdict ${part.verdict}` }, verdicts[/** @type {'dies'} */ (part.verdict)]), koWords(part.ko)), h('td', { 'data-raw': '' }, part.move ?? '–'), h('td', { class: 'small dim num' }, n(part.nodes, '{n} node', '{n} nodes'), raw(` · ${number(part.milliseconds, 1)} ms`)), h('td', { class: 'small' }, part.checked ? t('proof ok') : part.proof ? t('proof not checked') : '–'),
         h('td', {}, part.line.length ? h('button', { type: 'button', class: 'small', title: t('Play the line on the board; what the result rests on is tinted'), onclick: () => this.showLine(part.line, part.zone) }, t('Show')) : ''));
     };
-    const ko = this.solution.ko;
-    const koText = ko === 'none' ? t('No ko.') : ko === 'unknown' ? t('Whether ko matters was not decided in time.') : ko.startsWith('attacker') ? t('Ko: the attacker needs threats ({ko}).', { ko }) : t('Ko: the defender needs threats ({ko}).', { ko });
-    show(this.answer, h('table', { class: 'list' }, h('tbody', {}, line(t('attacker first'), this.solution.attacked), line(t('defender first'), this.solution.defended))), h('p', { class: 'small dim' }, koText, ' ', this.solution.chance !== null ? t('The network guesses {chance} to live.', { chance: percent(this.solution.chance, 0) }) : ''), this.explanation);
+    show(this.answer, h('table', { class: 'list' }, h('tbody', {}, line(t('attacker first'), this.solution.attacked), line(t('defender first'), this.solution.defended))), h('p', { class: 'small dim' }, this.solution.chance !== null ? t('The network guesses {chance} to live.', { chance: percent(this.solution.chance, 0) }) : ''), this.explanation);
     void this.explain();
   }
 
