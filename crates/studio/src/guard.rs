@@ -5,7 +5,7 @@
 
 use std::{fs, io::Write, path::Path};
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 
 /// The page may load nothing from elsewhere, run no inline script, and be framed by nobody.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
@@ -120,15 +120,18 @@ impl Door {
 /// Lets a request through, or says why not.
 pub fn check(
     method: &Method,
-    path: &str,
+    target: &Uri,
     headers: &HeaderMap,
     port: u16,
     key: &Key,
 ) -> Result<(), Refusal> {
-    let door = Door::of(path);
+    let door = Door::of(target.path());
     let own = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
     let is_own = |host: &str| own.iter().any(|own| own.eq_ignore_ascii_case(host));
-    if !single(headers, header::HOST).is_some_and(is_own) {
+    let names_another = target
+        .authority()
+        .is_some_and(|name| !is_own(name.as_str()));
+    if names_another || !single(headers, header::HOST).is_some_and(is_own) {
         return Err(WRONG_HOST);
     }
     if ![Method::GET, Method::HEAD, Method::POST, Method::DELETE].contains(method) {
@@ -224,7 +227,8 @@ mod tests {
             headers.append(name, value.parse().unwrap());
         }
         let key = Key("0123".to_owned());
-        check(&method, path, &headers, PORT, &key).map_err(|refusal| refusal.status)
+        check(&method, &path.parse().unwrap(), &headers, PORT, &key)
+            .map_err(|refusal| refusal.status)
     }
 
     const HOST: (&str, &str) = ("host", "127.0.0.1:32278");

@@ -64,7 +64,7 @@ async fn guarded(State(app): State<Arc<App>>, request: Request, next: Next) -> R
     } else {
         match guard::check(
             request.method(),
-            &path,
+            request.uri(),
             request.headers(),
             app.port,
             &app.key,

@@ -1,6 +1,11 @@
 //! The server without a browser: what it refuses, what it shares, what it forgets.
 
+#[path = "../support/mod.rs"]
 mod support;
+
+mod attacks;
+mod clock;
+mod grafted;
 
 use std::{net::TcpStream, time::Duration};
 
@@ -21,103 +26,6 @@ fn see(client: &mut support::Client, doc: &str) -> Value {
     client.wait("the document", move |event| {
         event["on"] == "doc" && event["doc"] == doc.as_str()
     })
-}
-
-#[test]
-fn nobody_else_gets_in() {
-    let stage = Stage::new();
-    let host = format!("Host: 127.0.0.1:{}", stage.port);
-    let own = format!("Origin: http://127.0.0.1:{}", stage.port);
-    let status = |head: &str| stage.ask(head, b"").0;
-    assert_eq!(status(&format!("GET / HTTP/1.1\r\n{host}")), 200);
-    assert_eq!(status("GET / HTTP/1.1\r\nHost: evil.example"), 421);
-    assert_eq!(
-        status(&format!(
-            "GET / HTTP/1.1\r\nHost: evil.example:{}",
-            stage.port
-        )),
-        421
-    );
-    assert_eq!(status(&format!("GET /api/nets HTTP/1.1\r\n{host}")), 401);
-    assert_eq!(
-        status(&format!(
-            "GET /api/nets HTTP/1.1\r\n{host}\r\nAuthorization: Bearer 00"
-        )),
-        401
-    );
-    assert_eq!(
-        status(&format!("OPTIONS /api/docs HTTP/1.1\r\n{host}\r\n{own}")),
-        405
-    );
-    let key = format!("Authorization: Bearer {}", stage.key);
-    assert_eq!(
-        status(&format!(
-            "POST /api/docs HTTP/1.1\r\n{host}\r\n{key}\r\nOrigin: http://evil.example"
-        )),
-        403
-    );
-    assert_eq!(
-        status(&format!(
-            "POST /api/docs HTTP/1.1\r\n{host}\r\n{key}\r\nOrigin: null"
-        )),
-        403
-    );
-    assert_eq!(
-        status(&format!("POST /api/docs HTTP/1.1\r\n{host}\r\n{key}")),
-        403
-    );
-    assert_eq!(
-        status(&format!(
-            "GET /api/nets HTTP/1.1\r\n{host}\r\n{key}\r\nSec-Fetch-Site: cross-site"
-        )),
-        403
-    );
-    assert_eq!(
-        status(&format!("GET /assets/../Cargo.toml HTTP/1.1\r\n{host}")),
-        404
-    );
-    assert_eq!(
-        status(&format!("GET /assets/%2e%2e/Cargo.toml HTTP/1.1\r\n{host}")),
-        404
-    );
-    let long = "x".repeat(20_000);
-    assert_eq!(
-        status(&format!("GET / HTTP/1.1\r\n{host}\r\nX-Long: {long}")),
-        431
-    );
-    for origin in ["http://evil.example", "null", "https://127.0.0.1:1"] {
-        let stream = TcpStream::connect(("127.0.0.1", stage.port)).unwrap();
-        let opened = tungstenite::client(socket_request(stage.port, origin), stream);
-        assert!(opened.is_err(), "a page of {origin} opened the socket");
-    }
-    let (_, headers, _) = stage.ask(&format!("GET / HTTP/1.1\r\n{host}"), b"");
-    let headers = headers.to_ascii_lowercase();
-    for wanted in [
-        "content-security-policy: default-src 'none'",
-        "nosniff",
-        "referrer-policy: no-referrer",
-        "same-origin",
-        "frame-ancestors 'none'",
-    ] {
-        assert!(headers.contains(wanted), "{wanted} is missing in {headers}");
-    }
-    assert!(!headers.contains("access-control"));
-}
-
-#[test]
-fn a_socket_must_say_hello_with_the_key_first() {
-    let stage = Stage::new();
-    let mut wrong = stage.silent_client();
-    let answer = wrong.ask("hello", json!({ "key": "00", "protocol": 1 }));
-    assert_eq!(answer["err"]["code"], "key");
-    assert_eq!(wrong.closed(), Some(1008));
-    let mut other = stage.silent_client();
-    assert_eq!(other.ask("docs", json!({}))["err"]["code"], "hello");
-    let mut old = stage.silent_client();
-    assert_eq!(
-        old.ask("hello", json!({ "key": stage.key, "protocol": 0 }))["err"]["code"],
-        "protocol"
-    );
 }
 
 #[test]
@@ -197,15 +105,6 @@ fn whatever_is_asked_is_answered_and_changes_nothing_if_it_is_nonsense() {
         .send(Message::text("[".repeat(100_000)))
         .unwrap();
     client.wait("a refusal", |event| event["err"]["code"] == "syntax");
-}
-
-#[test]
-fn a_message_of_more_than_a_mebibyte_ends_the_connection() {
-    let stage = Stage::new();
-    let mut client = stage.client();
-    let _ = client.socket.send(Message::text("x".repeat((1 << 20) + 1)));
-    client.closed();
-    assert!(stage.client().ok("docs", json!({}))["docs"].is_array());
 }
 
 #[test]
