@@ -12,6 +12,7 @@ use go::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    clock::{Control, TurnClock},
     opinion::{Opinion, read_opinion, write_opinion},
     wire::Failure,
 };
@@ -63,6 +64,9 @@ pub struct Table {
     /// Komi that follows: `none`, `handicap`, `nonslack`.
     #[serde(default = "no_mode")]
     pub mode: String,
+    /// The clock, if the game is timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Control>,
     /// Whether this is a life-and-death problem, and its target and zone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<ProblemMarks>,
@@ -98,6 +102,7 @@ impl Default for Table {
             net: inside(),
             level: usual_level(),
             mode: no_mode(),
+            clock: None,
             problem: None,
         }
     }
@@ -114,8 +119,8 @@ pub struct Document {
     pub node: NodeId,
     /// How it is played.
     pub table: Table,
-    /// Who gave up, if someone did.
-    pub resigned: Option<Color>,
+    /// Who lost without a count: by resigning, or on time.
+    pub loser: Option<Color>,
     /// What was thought, by node.
     pub opinions: HashMap<NodeId, Opinion>,
     /// A sentence about the file it came from.
@@ -124,6 +129,8 @@ pub struct Document {
     pub is_dirty: bool,
     /// The komi that is told to the network, when it follows the game.
     pub told_komi: Option<[f64; 2]>,
+    /// The time of the move under way.
+    pub turn_clock: TurnClock,
 }
 
 impl Document {
@@ -139,23 +146,28 @@ impl Document {
             .nodes()
             .filter_map(|node| Some((node, read_opinion(&tree, node)?)))
             .collect();
-        let resigned = match tree.text(root, "RE") {
-            Some("B+R" | "B+Resign") => Some(Color::White),
-            Some("W+R" | "W+Resign") => Some(Color::Black),
+        let loser = match tree.text(root, "RE") {
+            Some("B+R" | "B+Resign" | "B+T" | "B+Time") => Some(Color::White),
+            Some("W+R" | "W+Resign" | "W+T" | "W+Time") => Some(Color::Black),
             _ => None,
         };
-        Document {
+        let mut document = Document {
             id,
             rev: 1,
             tree,
             node,
             table,
-            resigned,
+            loser,
             opinions,
             notes: Vec::new(),
             is_dirty: true,
             told_komi: None,
+            turn_clock: TurnClock::default(),
+        };
+        if document.loser.is_none() {
+            document.turn_begins();
         }
+        document
     }
 
     /// An empty board, or one with handicap stones.
@@ -227,7 +239,7 @@ impl Document {
     /// Whether the engine owes a move at the present place, which ends its line.
     pub fn owes_move(&self) -> bool {
         let Ok(game) = self.game() else { return false };
-        !game.is_over() && self.resigned.is_none() && self.is_engine(game.to_move())
+        !game.is_over() && self.loser.is_none() && self.is_engine(game.to_move())
     }
 
     /// A node by its number, if it is part of the tree.
@@ -241,7 +253,7 @@ impl Document {
     pub fn play(&mut self, mv: Move) -> Result<(), Failure> {
         let game = self.game().map_err(damaged)?;
         let color = game.to_move();
-        if self.resigned.is_some() {
+        if self.loser.is_some() {
             return Err(Failure::new(
                 "over",
                 "the game is over: take the last move back to go on",
@@ -259,6 +271,11 @@ impl Document {
                     .moves(child)
                     .is_ok_and(|moves| moves == [(color, mv)])
             });
+        let was_timed = self.is_timed();
+        let Ok(left) = self.stop_clock(color) else {
+            self.lose_on_time(color);
+            return Ok(());
+        };
         let child = match existing {
             Some(child) => child,
             None if self.tree.nodes().len() >= MOST_NODES => {
@@ -273,19 +290,32 @@ impl Document {
             self.tree.make_first(child);
         }
         self.node = child;
+        if let Some(left) = left.filter(|_| existing.is_none() || was_timed) {
+            self.write_clock(color, left);
+        }
+        self.turn_begins();
         self.changed();
         Ok(())
     }
 
     /// Someone gives up.
     pub fn resign(&mut self, color: Color) {
-        self.resigned = Some(color);
-        let result = match color {
-            Color::Black => "W+Resign",
-            Color::White => "B+Resign",
+        self.lose(color, "Resign");
+    }
+
+    /// Someone has no time left.
+    pub fn lose_on_time(&mut self, color: Color) {
+        self.lose(color, "Time");
+    }
+
+    fn lose(&mut self, color: Color, how: &str) {
+        self.loser = Some(color);
+        let winner = match color {
+            Color::Black => 'W',
+            Color::White => 'B',
         };
         let root = self.tree.root();
-        self.tree.set_text(root, "RE", result);
+        self.tree.set_text(root, "RE", &format!("{winner}+{how}"));
         self.changed();
     }
 
@@ -298,7 +328,7 @@ impl Document {
     /// Takes the last move back, and in a game the engine's too, so that it is the user's turn.
     pub fn take_back(&mut self) -> Result<(), Failure> {
         let root = self.tree.root();
-        if self.resigned.take().is_some() {
+        if self.loser.take().is_some() {
             self.tree.set(root, "RE", Vec::new());
         } else if self.tree.parent(self.node).is_none() {
             return Err(Failure::new("start", "there is no move to take back"));
@@ -317,6 +347,7 @@ impl Document {
         {
             self.node = parent;
         }
+        self.turn_begins();
         self.changed();
         Ok(())
     }

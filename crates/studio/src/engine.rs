@@ -160,14 +160,17 @@ impl Networks {
 
 /// An id for a file: its path, hashed.
 fn id_of(file: &Path) -> String {
+    format!("n{}", short_hash(file.to_string_lossy().as_bytes()))
+}
+
+/// The first ten hexadecimal digits of SHA-256.
+pub fn short_hash(bytes: &[u8]) -> String {
     use sha2::Digest;
-    let hash = sha2::Sha256::digest(file.to_string_lossy().as_bytes());
-    let hex: String = hash
-        .iter()
+    let hash = sha2::Sha256::digest(bytes);
+    hash.iter()
         .take(5)
         .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("n{hex}")
+        .collect()
 }
 
 /// Reads a network file for Go.
@@ -333,10 +336,10 @@ fn failed(error: impl std::fmt::Display) -> Failure {
     Failure::new("network", error.to_string())
 }
 
-/// What the engine does at its turn; nothing if it was stopped.
+/// What the engine does at its turn, within the seconds that its clock grants; nothing if it was stopped.
 pub fn decide(
     player: &mut Player,
-    level: Level,
+    (level, most_seconds): (Level, Option<f64>),
     stopped: &(dyn Fn() -> bool + Sync),
     watch: &mut dyn FnMut(&View<'_>),
 ) -> Result<Option<Decision>, Failure> {
@@ -348,6 +351,10 @@ pub fn decide(
         Level::Seconds(seconds) => (None, Some(seconds)),
     };
     limit(player, visits)?;
+    let seconds = match (seconds, most_seconds) {
+        (Some(wanted), Some(most)) => Some(wanted.min(most)),
+        (wanted, most) => wanted.or(most),
+    };
     let out_of_time = || seconds.is_some_and(|seconds| start.elapsed().as_secs_f64() >= seconds);
     let snapshot = analyze(
         player,

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
+    clock::Control,
     document::{Document, Edit, Level, ProblemMarks, Table, You},
     engine::{self, Engine, lock},
     question,
@@ -36,6 +37,7 @@ struct New {
     net: Option<String>,
     level: Option<Level>,
     mode: Option<String>,
+    clock: Option<Control>,
     problem: Option<ProblemMarks>,
 }
 
@@ -90,7 +92,7 @@ pub fn handle(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
         "go.genmove" => {
             let asked: At = request.fields()?;
             app.with_doc(&asked.doc, |document| check_rev(document, asked.rev))?;
-            ask_move(app, &asked.doc, tab.number, true)?;
+            ask_move(app, &asked.doc, tab.number)?;
             wire::done()
         }
         "go.undo" => {
@@ -243,6 +245,7 @@ fn new_game(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
         net: asked.net.unwrap_or_else(|| engine::INSIDE.to_owned()),
         level: check_level(asked.level.unwrap_or(Level::Visits(200)))?,
         mode: check_mode(asked.mode)?,
+        clock: asked.clock.map(Control::checked).transpose()?,
         problem: asked.problem,
     };
     // A network that cannot play this board is refused before there is a game.
@@ -264,6 +267,12 @@ fn new_game(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
         }
         if let Some(name) = rules.name().filter(|_| rules != Rules::default()) {
             document.tree.set_text(root, "RU", name);
+        }
+        if let Some(clock) = table.clock {
+            document.tree.set_text(root, "TM", &clock.main_text());
+            if let Some(overtime) = clock.overtime_text() {
+                document.tree.set_text(root, "OT", &overtime);
+            }
         }
         document.table = table;
         desk.add(document)
@@ -332,12 +341,12 @@ pub fn owe(app: &Arc<App>, doc: &str, tab: u64) {
     let owes = app
         .with_doc(doc, |document| Ok(document.owes_move()))
         .unwrap_or(false);
-    if owes && let Err(failure) = ask_move(app, doc, tab, false) {
+    if owes && let Err(failure) = ask_move(app, doc, tab) {
         tell_failure(app, doc, &failure);
     }
 }
 
-fn ask_move(app: &Arc<App>, doc: &str, tab: u64, is_asked_for: bool) -> Result<(), Failure> {
+fn ask_move(app: &Arc<App>, doc: &str, tab: u64) -> Result<(), Failure> {
     stop_move(app, doc);
     let label = Label {
         what: "move",
@@ -347,7 +356,6 @@ fn ask_move(app: &Arc<App>, doc: &str, tab: u64, is_asked_for: bool) -> Result<(
     let work = EngineMove {
         doc: doc.to_owned(),
         tab,
-        is_asked_for,
     };
     app.thinker
         .push(Urgency::Move, label, Box::new(work))
@@ -366,8 +374,6 @@ pub fn tell_failure(app: &App, doc: &str, failure: &Failure) {
 struct EngineMove {
     doc: String,
     tab: u64,
-    /// Whether the user asked for it: it is made on his turn too.
-    is_asked_for: bool,
 }
 
 impl Work for EngineMove {
@@ -385,29 +391,35 @@ impl Work for EngineMove {
 
 impl EngineMove {
     fn think(&mut self, app: &Arc<App>, engine: &mut Engine, stop: &Stop) -> Result<(), Failure> {
-        let (game, table, rev) = app.with_doc(&self.doc, |document| {
+        let (game, table, rev, most_seconds) = app.with_doc(&self.doc, |document| {
             let game = document.game().map_err(crate::document::damaged)?;
-            Ok((game, document.table.clone(), document.rev))
+            let most_seconds = document.seconds_for_move(game.size().area());
+            Ok((game, document.table.clone(), document.rev, most_seconds))
         })?;
         if game.is_over() {
             return Ok(());
         }
         let player = engine.player(&app.networks, &self.doc, &table, game)?;
         let start = std::time::Instant::now();
-        let decision = engine::decide(player, table.level, &|| stop.now(), &mut |view| {
-            let seconds = start.elapsed().as_secs_f64();
-            if seconds > 0.2 {
-                let rate = view.snapshot().playouts as f64 / seconds;
-                app.rate.store(rate as u64, Ordering::Relaxed);
-            }
-        })?;
+        let decision = engine::decide(
+            player,
+            (table.level, most_seconds),
+            &|| stop.now(),
+            &mut |view| {
+                let seconds = start.elapsed().as_secs_f64();
+                if seconds > 0.2 {
+                    let rate = view.snapshot().playouts as f64 / seconds;
+                    app.rate.store(rate as u64, Ordering::Relaxed);
+                }
+            },
+        )?;
         let told = player.net_komi();
         let Some(decision) = decision else {
             return Ok(());
         };
         let outcome = app.change(&self.doc, |document| {
             // The user has taken back or gone elsewhere meanwhile.
-            if document.rev != rev || stop.is_cancelled() {
+            if document.rev != rev || document.loser.is_some() || stop.is_cancelled() {
                 return Ok(());
             }
             document.told_komi = (table.mode != "none").then(|| engine::komi_pair(told));
@@ -422,8 +434,8 @@ impl EngineMove {
         });
         outcome?;
         let plays_on = app.with_doc(&self.doc, |document| Ok(document.owes_move()))?;
-        // A game of the engine against itself goes on while somebody looks.
-        if plays_on && !self.is_asked_for && app.is_watched(&self.doc) {
+        // A move made for the user is answered; a game of the engine against itself goes on while somebody looks.
+        if plays_on && (table.you != You::None || app.is_watched(&self.doc)) {
             owe(app, &self.doc, self.tab);
         }
         Ok(())

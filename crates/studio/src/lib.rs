@@ -22,6 +22,7 @@ mod tab;
 mod wire;
 
 // What is kept.
+mod clock;
 mod desk;
 mod document;
 mod graph;

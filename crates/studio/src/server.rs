@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use crate::{
+    clock,
     desk::Desk,
     document::Document,
     engine::{Engine, Networks, lock},
@@ -273,6 +274,7 @@ impl Studio {
             Thinker::start(&app, engine),
             save_regularly(&app),
             training::watch(&app),
+            clock::watch(&app),
         ];
         let router = http::router(&app);
         let mut closing = app.closing.subscribe();

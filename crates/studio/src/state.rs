@@ -56,7 +56,7 @@ impl Document {
             .collect();
         let own_move = self.tree.moves(self.node).map_err(damaged)?;
         let root = self.tree.root();
-        let over = match self.resigned {
+        let over = match self.loser {
             Some(_) => self.tree.text(root, "RE").map(str::to_owned),
             None => game.is_over().then(|| self.result(&game)),
         };
@@ -79,7 +79,7 @@ impl Document {
                 "result": self.tree.text(root, "RE"), "date": self.tree.text(root, "DT"),
             },
             "comment": self.tree.text(self.node, "C"), "marks": self.marks(),
-            "told_komi": self.told_komi, "notes": self.notes,
+            "told_komi": self.told_komi, "clock": self.clock_json(color), "notes": self.notes,
         }))
     }
 

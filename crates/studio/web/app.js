@@ -111,6 +111,7 @@ document.addEventListener('keydown', (event) => {
   }
   if (isText || document.querySelector('dialog[open]')) return;
   if (event.altKey || event.metaKey) return;
+  if (event.ctrlKey && event.key === 'o') { event.preventDefault(); chooseFile(); return; }
   if (current?.key?.(event)) event.preventDefault();
 });
 
@@ -190,9 +191,12 @@ export async function openFile(file, name) {
   try {
     if (isNetwork) {
       const line = strip('note', t('Reading the network {name} …', { name }));
-      const answer = await (await wire.http(`/api/nets?name=${encodeURIComponent(name)}`, { method: 'POST', body: file })).json();
-      line.remove();
-      shell.go(`/nets/${answer.net}`);
+      try {
+        const answer = await (await wire.http(`/api/nets?name=${encodeURIComponent(name)}`, { method: 'POST', body: file })).json();
+        shell.go(`/nets/${answer.net}`);
+      } finally {
+        line.remove();
+      }
       return;
     }
     const { docs } = await (await wire.http('/api/docs', { method: 'POST', body: file })).json();

@@ -5,6 +5,7 @@ import { h, raw, show } from '../dom.js';
 import { t } from '../lang.js';
 import { choose, settings } from '../settings.js';
 import { http, tell } from '../wire.js';
+import { makeClockFields } from './clock.js';
 
 /** @param {import('../app.js').Shell} shell @param {any} [usual] */
 export async function newGameDialog(shell, usual = {}) {
@@ -44,15 +45,16 @@ export async function newGameDialog(shell, usual = {}) {
   }
   const note = h('p', { class: 'small', role: 'status' });
   const field = (/** @type {string} */ name, /** @type {any} */ control) => h('label', { class: 'field' }, h('span', {}, name), control);
+  const clock = makeClockFields(field);
   const dialog = h('dialog', { 'aria-label': t('New game') }, h('form', { method: 'dialog', onsubmit: begin }, h('h1', {}, t('New game')),
     h('div', { class: 'field' }, h('span', { class: 'small dim' }, t('Board')), sizes),
     h('div', { class: 'grid2' }, field(t('You play'), you), field(t('Network'), net), field(t('It thinks'), level), field(t('How much'), amount), field(t('Handicap stones'), handicap), field(t('Komi'), komi), field(t('Rules'), rules), field(t('Komi that follows'), mode)),
-    reason, note, h('div', { class: 'row' }, start, h('button', { type: 'button', onclick: () => dialog.close() }, t('Cancel')))));
+    reason, clock.element, note, h('div', { class: 'row' }, start, h('button', { type: 'button', onclick: () => dialog.close() }, t('Cancel')))));
   async function begin(/** @type {Event} */ event) {
     event.preventDefault();
     dialog.close();
     const thinking = state.level === 'policy' ? 'policy' : { [state.level]: state.level === 'visits' ? Math.round(state.amount) : state.amount };
-    const made = await tell('go.new', { size: state.size, you: state.you, net: state.net, level: thinking, handicap: state.handicap, komi: state.komi, rules: state.rules, mode: state.mode });
+    const made = await tell('go.new', { size: state.size, you: state.you, net: state.net, level: thinking, handicap: state.handicap, komi: state.komi, rules: state.rules, mode: state.mode, clock: clock.value() });
     if (made) shell.go(`/go/${made.doc}`);
   }
   dialog.addEventListener('close', () => dialog.remove());

@@ -6,7 +6,8 @@ import { t, n, number, percent } from '../lang.js';
 import { Board } from '../board/board.js';
 import * as overlay from '../board/overlay.js';
 import { choose, settings } from '../settings.js';
-import { ask, download, engine, greeting, on, tell } from '../wire.js';
+import { ask, download, engine, greeting, http, on, tell } from '../wire.js';
+import { makeClocks } from '../parts/clock.js';
 import { makeCandidates } from '../parts/candidates.js';
 import { makeGraph } from '../parts/graph.js';
 import { makeMistakes } from '../parts/mistakes.js';
@@ -68,6 +69,7 @@ class GoView {
 
   unmount() {
     for (const end of this.ends) end();
+    this.clocks.end();
     document.removeEventListener('visibilitychange', this.onSight);
     window.removeEventListener('settings', this.onSettings);
     if (this.isThinking) void ask('think.stop').catch(() => {});
@@ -101,6 +103,8 @@ class GoView {
     this.black = h('div', { class: 'player black' });
     this.white = h('div', { class: 'player white' });
     this.facts = h('p', { class: 'small dim' });
+    this.board.element.addEventListener('wheel', (/** @type {WheelEvent} */ event) => this.wheel(event), { passive: false });
+    this.clocks = makeClocks((text) => this.shell.announce(text));
     this.bar = h('div', { class: 'winbar unknown', role: 'img', 'aria-label': t('Not judged yet') });
     this.candidates = makeCandidates({
       onPoint: (at) => { this.chosenLine = at; this.drawSoon(); },
@@ -125,10 +129,10 @@ class GoView {
     this.moveField = h('input', { type: 'text', class: 'movefield', placeholder: t('d4, pass, undo, 34'), 'aria-label': t('Type a move or a command'), hidden: true, onkeydown: (/** @type {KeyboardEvent} */ event) => this.typed(event) });
     this.quizPanel = h('section', { class: 'panel', hidden: true, 'aria-label': t('Quiz') });
     this.steps = h('div', { class: 'row tight steps' },
-      step('|◀', t('To the start (Home)'), () => this.stepTo(-Infinity)), step('◀◀', t('Ten moves back (Shift and left)'), () => this.stepTo(-10)), step('◀', t('One move back (left)'), () => this.stepTo(-1)),
-      this.where, step('▶', t('One move forward (right)'), () => this.stepTo(1)), step('▶▶', t('Ten moves forward (Shift and right)'), () => this.stepTo(10)), step('▶|', t('To the end (End)'), () => this.stepTo(Infinity)),
-      h('button', { type: 'button', title: t('Take back (u)'), onclick: () => this.undo() }, t('Take back')), h('button', { type: 'button', title: t('Pass (.)'), onclick: () => this.play('pass') }, t('Pass')),
-      this.resignButton = h('button', { type: 'button', onclick: () => tell('go.resign', { doc: this.id }) }, t('Resign')), h('button', { type: 'button', title: t('The engine moves (Enter)'), onclick: () => tell('go.genmove', { doc: this.id, rev: this.doc?.rev }) }, t('Engine moves')));
+      h('div', { class: 'row' }, step('|◀', t('To the start (Home)'), () => this.stepTo(-Infinity)), step('◀◀', t('Ten moves back (Shift and left)'), () => this.stepTo(-10)), step('◀', t('One move back (left)'), () => this.stepTo(-1)),
+      this.where, step('▶', t('One move forward (right)'), () => this.stepTo(1)), step('▶▶', t('Ten moves forward (Shift and right)'), () => this.stepTo(10)), step('▶|', t('To the end (End)'), () => this.stepTo(Infinity))),
+      h('div', { class: 'row acts' }, h('button', { type: 'button', title: t('Take back (u)'), onclick: () => this.undo() }, t('Take back')), h('button', { type: 'button', title: t('Pass (.)'), onclick: () => this.play('pass') }, t('Pass')),
+      this.resignButton = h('button', { type: 'button', onclick: () => tell('go.resign', { doc: this.id }) }, t('Resign')), h('button', { type: 'button', title: t('The engine moves (Enter)'), onclick: () => tell('go.genmove', { doc: this.id, rev: this.doc?.rev }) }, t('Engine moves'))));
     const save = h('div', { class: 'row' },
       h('button', { type: 'button', class: 'main', onclick: () => newGameDialog(this.shell) }, t('New game …')),
       h('button', { type: 'button', title: t('Save the record with what was found (Ctrl S)'), onclick: () => this.save() }, t('Save SGF')),
@@ -140,7 +144,7 @@ class GoView {
           h('div', { class: 'row' }, this.thinkButton, this.hideButton, this.numbersButton, this.moveField)),
         this.quizPanel,
         this.candidatePanel = h('section', { class: 'panel', 'aria-label': t('Candidates') }, this.candidates.element),
-        h('section', { class: 'panel', 'aria-label': t('Graph') }, h('header', {}, h('h2', {}, t('Winning chance of Black')), h('div', { class: 'row' }, this.visits = this.visitField(), this.reviewButton)), this.progress, this.reviewNote, this.graphPart.element),
+        h('section', { class: 'panel', 'aria-label': t('Graph') }, h('header', { class: 'oneline' }, h('h2', {}, t('Black\'s chance')), h('div', { class: 'row' }, this.visits = this.visitField(), this.reviewButton)), this.progress, this.reviewNote, this.graphPart.element),
         h('section', { class: 'panel', 'aria-label': t('Mistakes') }, this.mistakes.element)),
       h('div', { class: 'side stack' }, h('section', { class: 'panel', 'aria-label': t('Reading') }, h('h2', {}, t('Read the board')), this.overlays.element, this.legend),
         this.whyPanel = h('section', { class: 'panel', 'aria-label': t('Why?') }, this.why.element),
@@ -185,8 +189,9 @@ class GoView {
     };
     const line = (/** @type {HTMLElement} */ element, /** @type {'black'|'white'} */ color) => {
       element.dataset.turn = String(doc.turn === color && !doc.over);
-      show(element, h('span', { class: 'dot', 'aria-hidden': 'true' }), name(color), h('span', { class: 'dim small grow', title: t('Stones taken') }, raw(`⬤ ${doc.captures[color]}`)));
+      show(element, h('span', { class: 'dot', 'aria-hidden': 'true' }), name(color), h('span', { class: 'taken-count dim small num', title: t('Stones taken') }, h('i', { 'aria-hidden': 'true' }), raw(doc.captures[color])), this.clocks.faces[color]);
     };
+    this.clocks.update(doc.clock);
     line(this.black, 'black');
     line(this.white, 'white');
     const turn = doc.turn === 'black' ? t('Black to play') : t('White to play');
@@ -240,7 +245,7 @@ class GoView {
     const moves = (think?.moves ?? []).slice(0, settings.candidates);
     const line = this.lineToShow(moves);
     overlay.candidates(this.board, line.length || this.shown ? [] : moves, doc.turn, settings.show);
-    overlay.ownership(this.board, isCovered ? null : think?.ownership ?? null, new Set(line.length || this.shown ? [] : moves.map((/** @type {any} */ move) => move.at)));
+    overlay.ownership(this.board, isCovered ? null : think?.ownership ?? null);
     this.board.ghosts(this.shown ?? line);
     this.candidatePanel.hidden = isCovered;
     this.whyPanel.hidden = isCovered;
@@ -351,6 +356,16 @@ class GoView {
     this.goTo(line[Math.max(0, Math.min(line.length - 1, at + steps))][0]);
   }
 
+  /** The wheel steps through the moves. @param {WheelEvent} event */
+  wheel(event) {
+    if (event.ctrlKey || Math.abs(event.deltaY) < 1) return;
+    event.preventDefault();
+    const now = performance.now();
+    if (now - (this.wheeled ?? 0) < 60) return;
+    this.wheeled = now;
+    this.stepTo(Math.sign(event.deltaY));
+  }
+
   toggleThinking() {
     this.isThinking = !this.isThinking;
     this.thinkButton.setAttribute('aria-pressed', String(this.isThinking));
@@ -382,6 +397,16 @@ class GoView {
 
   save() {
     void download(`/api/docs/${this.id}.sgf?with=analysis`, `tengen-${this.id}.sgf`);
+  }
+
+  /** The record to the clipboard. */
+  async copy() {
+    try {
+      await navigator.clipboard.writeText(await (await http(`/api/docs/${this.id}.sgf`)).text());
+      this.shell.announce(t('The record was copied.'));
+    } catch (failure) {
+      this.shell.fail({ say: t('The browser does not allow copying: save the record instead.') });
+    }
   }
 
   /** Goes to the next mistake. @param {number} direction */
@@ -439,6 +464,7 @@ class GoView {
     const steps = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, z: -1, ArrowRight: 1, x: 1, Home: -Infinity, End: Infinity });
     if (event.ctrlKey) {
       if (event.key === 's') { this.save(); return true; }
+      if (event.key === 'c' && !String(getSelection())) { void this.copy(); return true; }
       return false;
     }
     if (event.key in steps) { this.stepTo(steps[event.key] * (event.shiftKey && Math.abs(steps[event.key]) === 1 ? 10 : 1)); return true; }
@@ -471,6 +497,6 @@ class GoView {
 
   /** @returns {[string, string][]} */
   keys() {
-    return [['← →', t('One move back, forward (Shift: ten; Home, End)')], ['space', t('Think on, off')], ['h', t('Hide what it thinks')], ['Enter', t('The engine moves')], ['u', t('Take back')], ['.', t('Pass')], ['n N', t('Next, previous mistake')], ['r', t('Review; again: deepen')], ['q', t('Quiz')], ['w', t('Why? for the point under the cursor')], ['l s p t', t('Ladders, safety, policy, territory')], ['a', t('Play the best candidate')], ['+ -', t('More, fewer candidates')], ['[ ]', t('Shorter, longer lines')], ['↑ ↓', t('Variations')], ['b', t('Back to the branch')], [':', t('Type a move')], ['v m', t('Say the evaluation, the best moves')], ['Esc', t('Stop everything')]];
+    return [['← →', t('One move back, forward (Shift: ten; Home, End)')], ['space', t('Think on, off')], ['h', t('Hide what it thinks')], ['Enter', t('The engine moves')], ['u', t('Take back')], ['.', t('Pass')], ['n N', t('Next, previous mistake')], ['r', t('Review; again: deepen')], ['q', t('Quiz')], ['w', t('Why? for the point under the cursor')], ['l s p t', t('Ladders, safety, policy, territory')], ['a', t('Play the best candidate')], ['+ -', t('More, fewer candidates')], ['[ ]', t('Shorter, longer lines')], ['↑ ↓', t('Variations')], ['b', t('Back to the branch')], [':', t('Type a move')], ['Ctrl S, C, O', t('Save, copy, open a record; paste one anywhere')], ['v m', t('Say the evaluation, the best moves')], ['Esc', t('Stop everything')]];
   }
 }
