@@ -124,6 +124,7 @@ const SCENARIOS: &[Scenario] = &[
         files::other_origin,
     ),
     ("33 hostile record", &[], files::hostile),
+    ("34 clock", &[], play::clock),
 ];
 
 #[test]

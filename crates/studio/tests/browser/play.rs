@@ -189,3 +189,42 @@ pub fn komi(scene: &Scene<'_>) {
     page.press("Start");
     page.until("the engine has moved and its komi is shown", "document.querySelectorAll('.goban .stone .white').length === 1 && document.querySelector('.goview .facts').textContent.includes('told')");
 }
+
+/// A game with a clock, from the dialog to the end of the time.
+pub fn clock(scene: &Scene<'_>) {
+    let page = scene.browser;
+    let doc = scene.game(json!({ "size": 9, "you": "black", "level": "policy" }));
+    scene.open(&format!("/go/{doc}"));
+    page.until("the board", "document.querySelector('[data-turn-text]')");
+    assert_eq!(
+        page.eval("document.querySelector('[data-clock=black]').hidden"),
+        json!(true),
+        "no clock unless one is chosen"
+    );
+    page.press("New game …");
+    page.until("the dialog", "document.querySelector('dialog[open]')");
+    page.run(
+        "const set = (name, value) => { const field = document.querySelector(`[data-field=${name}]`); field.value = value; field.dispatchEvent(new Event('change')); };
+         set('clock', 'byoyomi'); set('clock-main', '0.05'); set('clock-period', '1'); set('clock-count', '2');",
+        json!(null),
+    );
+    page.press("Start");
+    page.until(
+        "both clocks at three seconds",
+        "[...document.querySelectorAll('[data-clock]')].filter((c) => !c.hidden && c.textContent === '3.0' && c.dataset.state === 'still').length === 2",
+    );
+    page.point("E5");
+    page.until(
+        "the user's clock runs into the periods",
+        "/×[12]$/.test(document.querySelector('[data-clock=black]').textContent)",
+    );
+    page.until(
+        "the time ends the game",
+        "document.querySelector('[data-turn-text]').textContent.includes('W+Time')",
+    );
+    page.press("Take back");
+    page.until(
+        "time was given back",
+        "document.querySelector('[data-clock=black]').textContent === '3.0' && document.querySelectorAll('.goban .stone').length === 0",
+    );
+}

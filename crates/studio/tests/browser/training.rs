@@ -49,6 +49,10 @@ pub fn run(scene: &Scene<'_>) {
         .eval("document.querySelectorAll('section[aria-label=Elo] circle').length")
         .as_u64()
         .unwrap();
+    page.until(
+        "the newest game, stone by stone",
+        "document.querySelectorAll('.replay .goban .stone').length === 5",
+    );
     scene.picture("studio-training");
     log.append(game(2).as_bytes()).unwrap();
     base::write_whole(
