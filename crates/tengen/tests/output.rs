@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
 /// White has three in a row in the corner.
 const PROBLEM: &str =
@@ -76,31 +78,47 @@ const RUNS: &[(&str, &str, Prints)] = &[
         "selfplay -w go.txt --games 1 --simulations 1 --quick-simulations 1 --dir games",
         Text,
     ),
-    ("studio", "studio --help", Little),
-    ("label", "label labels.log --teacher go.txt --help", Little),
-    ("train go", "train go --help", Little),
+    ("studio", "studio --no-open --port 0", Text),
+    (
+        "label",
+        "label more.log --teacher {go.net} --sizes 3 --labels 3",
+        Text,
+    ),
+    (
+        "train go",
+        "train go --chunks chunks --size 5 --blocks 1 --filters 2 --steps 1 --batch 2 --out go-run",
+        Text,
+    ),
     (
         "train mario",
         "train mario --data pills.txt --blocks 0 --filters 2 --steps 2 --batch 4 --out run",
         Text,
     ),
-    ("train safety", "train safety --help", Little),
-    ("train student", "train student --help", Little),
-    ("zero go", "zero go --dir run --help", Little),
-    ("zero mario", "zero mario --dir run --help", Little),
-    ("work", "work http://127.0.0.1:1 --help", Little),
-    ("fleet status", "fleet status --dir run --help", Little),
-    ("fleet token", "fleet token ann --dir run --help", Little),
-    ("fleet ban", "fleet ban ann --dir run --help", Little),
     (
-        "fleet release",
-        "fleet release ann --dir run --help",
-        Little,
+        "train safety",
+        "train safety --data packed --blocks 1 --filters 2 --steps 1 --batch 2 --out safety-run",
+        Text,
     ),
-    ("fleet pause", "fleet pause --dir run --help", Little),
-    ("fleet resume", "fleet resume --dir run --help", Little),
-    ("fleet export", "fleet export --dir run --help", Little),
-    ("fleet backup", "fleet backup --dir run --help", Little),
+    (
+        "train student",
+        "train student --labels labels.log --blocks 1 --channels 8 --steps 1 --batch 2 --out student",
+        Text,
+    ),
+    ("zero go", "zero go --dir zero-go --rounds 1", Text),
+    ("zero mario", "zero mario --dir zero-mario --rounds 1", Text),
+    ("work", "work {server} --dir spool --games 1", Text),
+    ("fleet status", "fleet status --dir served", Text),
+    ("fleet token", "fleet token ann --dir served", Text),
+    ("fleet ban", "fleet ban eve --dir served", Text),
+    ("fleet release", "fleet release eve --dir served", Text),
+    ("fleet pause", "fleet pause --dir served", Text),
+    ("fleet resume", "fleet resume --dir served", Text),
+    (
+        "fleet export",
+        "fleet export --dir served --out games.jsonl",
+        Text,
+    ),
+    ("fleet backup", "fleet backup --dir served --out copy", Text),
     ("net info", "net info go.txt", Text),
     (
         "net new",
@@ -113,7 +131,7 @@ const RUNS: &[(&str, &str, Prints)] = &[
         "net graft go.txt ladder.txt -o both.txt",
         Little,
     ),
-    ("net exam", "net exam --help", Little),
+    ("net exam", "net exam {go.net} --labels labels.log", Text),
     ("net compare", "net compare go.txt go.txt", Text),
     ("net bench", "net bench go.txt --seconds 0.1", Text),
     ("net soak", "net soak --minutes 0.002 --threads 1", Text),
@@ -171,8 +189,8 @@ const RUNS: &[(&str, &str, Prints)] = &[
     ),
     (
         "tsumego pack",
-        "tsumego pack labelled.sgf --out packed",
-        Little,
+        "tsumego pack labelled.sgf --out packed-again",
+        Text,
     ),
     ("tsumego eval", "tsumego eval labelled.sgf", Text),
     ("tsumego compress", "tsumego compress go.txt", Little),
@@ -199,7 +217,85 @@ fn tengen(arguments: &[&str], folder: &Path) -> Command {
     command
 }
 
-fn prepare(folder: &Path) {
+/// The network inside the program, as a file: it says score and ownership, as a teacher must.
+const GO_NET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../nets/go.net");
+
+/// A run of the loop that ends in a moment.
+const TINY_GO: &str = "size = 5
+blocks = 1
+filters = 4
+[selfplay]
+at_once = 2
+first_games = 2
+games = 1
+play = { simulations = 2, quick_simulations = 1 }
+[training]
+window = 50
+batch = 4
+threads = 1
+[gate]
+simulations = 1
+min_games = 1
+max_games = 2
+[rating]
+games = 0
+anchors = []
+";
+const TINY_MARIO: &str = "levels = [0, 0]
+blocks = 0
+filters = 2
+[round0]
+player = \"one-ply\"
+games = 2
+passes = 1.0
+[training]
+window = 50
+batch = 4
+threads = 1
+[rating]
+deals = 0
+anchors = []
+";
+
+/// A served run in the folder `served`, with a worker called eve; it ends when this is dropped.
+struct Server {
+    process: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(folder: &Path) -> Server {
+        let arguments = "zero go --dir served --serve 127.0.0.1:0 --open --local-games 0";
+        let words: Vec<&str> = arguments.split(' ').collect();
+        let log = folder.join("served.log");
+        let output = File::create(&log).unwrap();
+        let errors = output.try_clone().unwrap();
+        let mut command = tengen(&words, folder);
+        let mut process = command.stdout(output).stderr(errors).spawn().unwrap();
+        loop {
+            let said = fs::read_to_string(&log).unwrap();
+            let address = said
+                .lines()
+                .find_map(|line| line.strip_prefix("serving ")?.split_once(';'));
+            if let Some((address, _)) = address {
+                let address = address.to_owned();
+                return Server { process, address };
+            }
+            let ended = process.try_wait().unwrap();
+            assert!(ended.is_none(), "the server ended: {said}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn prepare(folder: &Path) -> Server {
     fs::write(folder.join("game.sgf"), GAME).unwrap();
     fs::write(
         folder.join("small.sgf"),
@@ -222,6 +318,22 @@ fn prepare(folder: &Path) {
     make("tsumego tree problems.sgf --depth 1 --out trees.sgf");
     make("tsumego expand trees.sgf --out labelled.sgf");
     make("mario selfplay pills.txt --games 2 --levels 0 --player one-ply");
+    make("tsumego pack labelled.sgf --out packed");
+    make("selfplay -w go.txt --games 1 --simulations 1 --quick-simulations 1 --dir chunks");
+    make(&format!(
+        "label labels.log --teacher {GO_NET} --sizes 3 --labels 900"
+    ));
+    for (run, settings) in [
+        ("zero-go", TINY_GO),
+        ("zero-mario", TINY_MARIO),
+        ("served", TINY_GO),
+    ] {
+        fs::create_dir(folder.join(run)).unwrap();
+        fs::write(folder.join(run).join("settings.toml"), settings).unwrap();
+    }
+    let server = Server::start(folder);
+    make("fleet token eve --dir served");
+    server
 }
 
 /// The commands that `--help` lists, down to the last level.
@@ -246,7 +358,10 @@ fn listed(path: &[&str], folder: &Path) -> Vec<String> {
         .collect()
 }
 
-fn run(line: &str, folder: &Path, output: Stdio) -> Output {
+fn run(line: &str, server: &Server, folder: &Path, output: Stdio) -> Output {
+    let line = line
+        .replace("{server}", &server.address)
+        .replace("{go.net}", GO_NET);
     let words: Vec<&str> = line.split(' ').collect();
     tengen(&words, folder)
         .stdin(File::open(folder.join("input")).unwrap())
@@ -281,11 +396,11 @@ fn every_command_has_a_run_here() {
 #[test]
 fn a_reader_that_leaves_ends_a_command_quietly() {
     let folder = tempfile::tempdir().unwrap();
-    prepare(folder.path());
+    let server = prepare(folder.path());
     for &(_, line, prints) in RUNS {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let output = run(line, folder.path(), writer.into());
+        let output = run(line, &server, folder.path(), writer.into());
         let said = expect_no_panic(line, &output);
         if prints == Text {
             assert!(!said.contains("Broken pipe"), "{line}: {said}");
@@ -298,10 +413,10 @@ fn a_reader_that_leaves_ends_a_command_quietly() {
 #[test]
 fn a_full_device_is_a_sentence_and_an_exit_code() {
     let folder = tempfile::tempdir().unwrap();
-    prepare(folder.path());
+    let server = prepare(folder.path());
     for &(_, line, prints) in RUNS {
         let full = File::options().write(true).open("/dev/full").unwrap();
-        let output = run(line, folder.path(), full.into());
+        let output = run(line, &server, folder.path(), full.into());
         let said = expect_no_panic(line, &output);
         if prints == Text {
             assert!(said.contains("No space left"), "{line}: {said}");

@@ -104,3 +104,24 @@ pub fn thread_time() -> Duration {
     use rustix::time::{ClockId, clock_gettime};
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    /// What other programs take, and waiting, count for the wall alone.
+    #[test]
+    fn a_thread_that_sleeps_is_late_by_the_wall_and_not_by_the_processor() {
+        let clock = Clock::start();
+        thread::sleep(Duration::from_millis(60));
+        let most = Duration::from_millis(40);
+        assert!(clock.is_late(&Limits::default().with_wall_time(most)));
+        assert!(!clock.is_late(&Limits::default().with_processor_time(most)));
+        while thread_time().saturating_sub(clock.processor) <= most {
+            std::hint::spin_loop();
+        }
+        assert!(clock.is_late(&Limits::default().with_processor_time(most)));
+    }
+}

@@ -21,6 +21,21 @@ fn whole_planes_tell_the_board_and_who_starts() {
     }
 }
 
+/// The original's windows lie around the stone that the problem marks, not around the first of its block.
+#[test]
+fn windows_on_the_originals_planes_are_centred_on_the_marked_stone() {
+    let board = board(THREE_IN_A_ROW);
+    let block = Problem::new(board.clone(), &[Point::new(0, 1)]).unwrap();
+    for stone in block.target_stones() {
+        let problem = Problem::new(board.clone(), &[stone]).unwrap();
+        for set in [FeatureSet::Original5, FeatureSet::Original13] {
+            let planes = features(&problem, Side::Attacker, set);
+            let top = board.size().get() - 1;
+            assert_eq!(planes.centre(11), (stone.x(), top - stone.y()), "{stone}");
+        }
+    }
+}
+
 #[test]
 fn stones_are_told_by_side_and_target() {
     let planes = planes(MANY_BLOCKS);

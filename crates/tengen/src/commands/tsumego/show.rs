@@ -69,6 +69,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let line = tree.main_line();
     let node = line[args.moves.min(line.len() - 1)];
     let board = tree.game_at(node).with_context(say)?.board().clone();
+    if board
+        .size()
+        .points()
+        .all(|point| board.stone(point).is_none())
+    {
+        bail!(
+            "{}: the board is empty after move {}; show a later position with --moves N",
+            say(),
+            args.moves
+        );
+    }
     let net = match args.exact {
         true => None,
         false => Some(SafetyNet::find(args.weights.as_deref(), args.planes)?),
