@@ -104,7 +104,9 @@ impl Program {
                 .iter()
                 .any(|draft| matches!(draft, Draft::Conv3 { .. }))
         });
-        let Network { input, globals, .. } = network;
+        let (input, globals) = (network.input, network.globals);
+        // What only the drafts hold now is freed draft by draft.
+        drop(network);
         let donor = donor.filter(|donor| donor.steps.len() == compiler.drafts.len());
         let mut steps: Vec<Step> = compiler
             .drafts
