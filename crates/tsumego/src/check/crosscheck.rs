@@ -31,7 +31,8 @@ pub struct Agreement {
 /// Compares the solvers on every situation reachable from `problem`, if there are at most `most`.
 ///
 /// `table_bytes` bounds the fast solver's memory: a table that forgets must not change an answer.
-/// With `lazy` every node begins with the moves near the target, as in a wide zone.
+/// With `lazy` every node begins with the moves near the target and keeps its result as a
+/// pattern, as in a wide zone.
 pub fn compare(
     problem: &Problem,
     ko: Ko,
@@ -46,6 +47,7 @@ pub fn compare(
     let mut search = Search::new(&field, &mut table, &limits, None);
     if lazy {
         search.all_at_once = 0;
+        search.least_work_of_pattern = 0;
     }
     let mut agreement = Agreement::default();
     for (situation, safe) in truth.answers() {

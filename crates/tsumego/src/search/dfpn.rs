@@ -30,6 +30,9 @@ const NODES_PER_LOOK: u64 = 256;
 /// which of the others matter costs more than reading them.
 const ALL_AT_ONCE: u32 = 16;
 
+/// In a wide zone a result that took this many nodes is kept as a pattern.
+const LEAST_WORK_OF_PATTERN: u32 = 4;
+
 /// Why a search stopped early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
@@ -150,6 +153,10 @@ pub(crate) struct Search<'a, B> {
     pub nodes: u64,
     /// Nodes with more moves than this begin with the near ones.
     pub all_at_once: u32,
+    /// Results that took this many nodes are kept as patterns.
+    pub least_work_of_pattern: u32,
+    /// Whether the zone is wide, so that patterns are worth their while.
+    is_wide: bool,
     /// A count of nodes to stop at, beside the limit of the caller.
     stop_at: u64,
     pub(super) table: &'a mut Table<B>,
@@ -175,6 +182,8 @@ impl<'a, B: Bits> Search<'a, B> {
             },
             nodes: 0,
             all_at_once: ALL_AT_ONCE,
+            least_work_of_pattern: LEAST_WORK_OF_PATTERN,
+            is_wide: false,
             stop_at: u64::MAX,
             table,
             limits,
@@ -201,6 +210,7 @@ impl<'a, B: Bits> Search<'a, B> {
         let master = position.threats[index(Side::Attacker)] == Threats::ENDLESS;
         self.path.reset(master);
         self.children.clear();
+        self.is_wide = (self.field.zone & self.field.empty(position)).count() > self.all_at_once;
         let root = Above { key, passes: 0 };
         let found = self.expand(position, side, root, (INFINITE, INFINITE), false)?;
         found.numbers.answer().ok_or(Stop::Limit)
@@ -282,6 +292,9 @@ impl<'a, B: Bits> Search<'a, B> {
         if depth >= MAX_DEPTH {
             return Err(Stop::Limit);
         }
+        if let Some(found) = self.known_by_pattern(position, side, above.key) {
+            return Ok(found);
+        }
         self.path.push(above);
         let base = self.children.len();
         let mut untried = self.push_children(position, side);
@@ -353,9 +366,33 @@ impl<'a, B: Bits> Search<'a, B> {
                 let work = (self.nodes - nodes_before + 1).min(u64::from(u32::MAX)) as u32;
                 self.table
                     .put(above.key, numbers.pn, numbers.dn, zone, work);
+                if let Some(answer) = numbers.answer()
+                    && self.is_wide
+                    && work >= self.least_work_of_pattern
+                    && zone != self.field.everything()
+                {
+                    let patterns = &mut self.table.patterns;
+                    patterns.keep(self.field, position, side, answer, zone);
+                }
             }
         }
         Ok(Found { numbers, zone })
+    }
+
+    /// The result of a position met for the first time, if a pattern fits it.
+    fn known_by_pattern(
+        &mut self,
+        position: &Position<B>,
+        side: Side,
+        key: u128,
+    ) -> Option<Found<B>> {
+        if !self.is_wide || self.table.get(key).is_some() {
+            return None;
+        }
+        let (answer, zone) = self.table.patterns.find(position, side)?;
+        let numbers = Numbers::leaning(answer, Depths::EMPTY);
+        self.table.put(key, numbers.pn, numbers.dn, zone, 1);
+        Some(Found { numbers, zone })
     }
 
     fn look_at_limits(&self) -> Result<(), Stop> {

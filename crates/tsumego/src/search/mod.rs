@@ -8,6 +8,7 @@ pub(crate) mod judge;
 mod life;
 mod moves;
 pub(crate) mod path;
+mod patterns;
 pub(crate) mod position;
 mod relevance;
 pub(crate) mod table;

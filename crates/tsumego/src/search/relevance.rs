@@ -189,7 +189,7 @@ impl<B: Bits> Field<B> {
     }
 
     /// Whether a block has a stone or a liberty that no play can take away.
-    fn is_static(&self, block: B, side: Side) -> bool {
+    pub fn is_static(&self, block: B, side: Side) -> bool {
         (block & self.wall[index(side)]).any() || (self.beside(block) & self.open).any()
     }
 }

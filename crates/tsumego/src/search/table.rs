@@ -4,6 +4,7 @@
 //! and then gives up the entries that cost least to find.
 
 use crate::search::bits::Bits;
+use crate::search::patterns::Patterns;
 
 /// A number that stands for "never": a proof number of a disproved node and the reverse.
 pub(crate) const INFINITE: u32 = 1 << 30;
@@ -56,7 +57,12 @@ const NO_TAG: u64 = 0;
 #[repr(align(64))]
 struct Tags([u64; BUCKET]);
 
+/// The share of the memory that patterns get, as a divisor.
+const PATTERN_SHARE: usize = 8;
+
 pub(crate) struct Table<B> {
+    /// Solved positions by what they rest on.
+    pub patterns: Patterns<B>,
     tags: Vec<Tags>,
     entries: Vec<Entry<B>>,
     used: usize,
@@ -69,6 +75,7 @@ impl<B: Bits> Table<B> {
         let affordable = (bytes / (size_of::<Entry<B>>() + size_of::<u64>())).max(BUCKET);
         let most_entries = 1 << affordable.ilog2();
         let mut table = Table {
+            patterns: Patterns::new(bytes / PATTERN_SHARE),
             tags: Vec::new(),
             entries: Vec::new(),
             used: 0,
