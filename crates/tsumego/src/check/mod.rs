@@ -2,6 +2,8 @@
 
 mod brute;
 mod crosscheck;
+#[cfg(test)]
+mod probes;
 
 pub use brute::{BruteForce, Situation};
 pub use crosscheck::{Agreement, NODES, compare, random_problem};
