@@ -239,7 +239,7 @@ fn start_node(document: &Document) -> go::sgf::NodeId {
 fn explain(error: ProblemError, board: &Board, target: &[Point]) -> Failure {
     let code = match error {
         ProblemError::NoTarget => "no-target",
-        ProblemError::NoWall => "no-wall",
+        ProblemError::NoWall | ProblemError::Leak(_) => "no-wall",
         _ => "problem",
     };
     let say = match error {
@@ -255,6 +255,7 @@ fn explain(error: ProblemError, board: &Board, target: &[Point]) -> Failure {
             })
             .map(|point| point.to_string())
             .collect(),
+        (ProblemError::Leak(point), _) => vec![point.to_string()],
         _ => Vec::new(),
     };
     Failure {

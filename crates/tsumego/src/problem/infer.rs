@@ -10,19 +10,16 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use go::{Board, Color, Point, PointSet};
 use thiserror::Error;
 
-use super::{Goal, Problem, ProblemError};
-
-/// The open board begins this many steps from all stones.
-const OPEN_DISTANCE: usize = 3;
-
-/// A way to the open board that is longer than this counts as none.
-const NO_WAY_OUT: usize = 40;
+use super::stakes::{Stakes, stakes};
+use super::ways_out::{NO_WAY_OUT, WaysOut};
+use super::{Goal, Problem, ProblemError, Side};
 
 /// A zone of more points than this is closed nearer to the group.
 const WIDE_ZONE: usize = 40;
 
-/// How many steps outwards from the group's surroundings a leaking zone is closed.
-const STEPS_TO_WALL: usize = 3;
+/// How many steps outwards from the group's surroundings a leaking zone is closed: the walls that
+/// are tried, the nearest first.
+const STEPS_TO_WALL: [usize; 3] = [1, 2, 3];
 
 /// A block belongs to the target if it is at least this share of the largest one.
 const TARGET_SHARE: usize = 2;
@@ -38,12 +35,17 @@ pub struct Hints {
     pub wall: Vec<Point>,
     /// Which of several target blocks must fall.
     pub goal: Option<Goal>,
+    /// The first move of a recorded solution: of several groups it tells which one is meant.
+    pub solution: Option<(Color, Point)>,
 }
 
 /// A problem and what was assumed to make it one.
 #[derive(Clone)]
 pub struct Inferred {
     pub problem: Problem,
+    /// The same problem with its outside closed nearer to the group, the nearest wall first; none
+    /// if nothing had to be closed. What lives behind a near wall lives behind a far one.
+    pub nearer: Vec<Problem>,
     /// Sentences for the reader; empty if nothing had to be assumed.
     pub assumptions: Vec<String>,
 }
@@ -82,7 +84,6 @@ pub enum InferError {
 /// Finds the problem in a position. `is_marked` says that the target comes from the record rather
 /// than from the caller, so that a mark on the wrong group is an error.
 pub fn infer(board: &Board, hints: &Hints, is_marked: bool) -> Result<Inferred, InferError> {
-    let mut assumptions = Vec::new();
     let given = hints.target.iter().chain(&hints.wall);
     if let Some(&off) = given
         .chain(hints.zone.iter().flatten())
@@ -91,31 +92,67 @@ pub fn infer(board: &Board, hints: &Hints, is_marked: bool) -> Result<Inferred, 
         return Err(InferError::OffBoard(off));
     }
     let ways_out = WaysOut::of(board);
-    let target = if hints.target.is_empty() {
-        let target = surrounded_group(board, &ways_out)?;
-        let color = board.stone(target[0]).map_or("", color_name);
-        assumptions.push(format!("the group in question is {color} at {}", target[0]));
-        target
-    } else {
+    if !hints.target.is_empty() {
         if is_marked && narrow_problem(board, &hints.target).is_none() {
             check_mark(board, &hints.target, &ways_out)?;
         }
-        hints.target.clone()
+        return problem_of_group(board, &hints.target, hints, &ways_out);
+    }
+    let candidates = surrounded_groups(board, &ways_out)?;
+    let mut found: Vec<Inferred> = candidates
+        .iter()
+        .filter_map(|target| problem_of_group(board, target, hints, &ways_out).ok())
+        .collect();
+    // Where a group of either side could be meant, it is the one whose life is at stake; if that
+    // is true of both, the one with less room.
+    let is_meant = |at: usize| {
+        let stakes = stakes(&found[at], hints.solution);
+        let room = match stakes {
+            Stakes::Settled => at,
+            _ => found[at].problem.size(Side::Attacker),
+        };
+        let is_open = stakes != Stakes::Settled;
+        (stakes == Stakes::Solved, is_open, std::cmp::Reverse(room))
     };
+    let Some(best) = (0..found.len()).max_by_key(|&at| (is_meant(at), std::cmp::Reverse(at)))
+    else {
+        return problem_of_group(board, &candidates[0], hints, &ways_out);
+    };
+    let mut inferred = found.swap_remove(best);
+    let target = inferred.problem.target()[0];
+    let color = color_name(inferred.problem.defender());
+    inferred
+        .assumptions
+        .insert(0, format!("the group in question is {color} at {target}"));
+    Ok(inferred)
+}
+
+/// The problem of a group, with what the caller knows of it.
+fn problem_of_group(
+    board: &Board,
+    target: &[Point],
+    hints: &Hints,
+    ways_out: &WaysOut,
+) -> Result<Inferred, InferError> {
     let defender = board.stone(target[0]).ok_or(ProblemError::EmptyTarget {
         column: target[0].x() + 1,
         row: target[0].y() + 1,
     })?;
     let board = with_wall(board, &hints.wall, defender.opponent())?;
-    let problem = match &hints.zone {
-        Some(zone) => Problem::with_zone(board, &target, zone.iter().copied())?,
-        None => enclosed(board, &target, defender, &ways_out, &mut assumptions)?,
+    let mut inferred = match &hints.zone {
+        Some(zone) => Inferred {
+            problem: Problem::with_zone(board, target, zone.iter().copied())?,
+            nearer: Vec::new(),
+            assumptions: Vec::new(),
+        },
+        None => enclosed(&board, target, defender, ways_out)?,
     };
     let goal = hints.goal.unwrap_or_default();
-    Ok(Inferred {
-        problem: problem.with_goal(goal),
-        assumptions,
-    })
+    inferred.problem = inferred.problem.with_goal(goal);
+    for nearer in &mut inferred.nearer {
+        *nearer = nearer.clone().with_goal(goal);
+    }
+    Ok(inferred)
 }
 
 /// The problem of a group that a wall encloses as it stands, in a zone of no more points than
@@ -128,46 +165,68 @@ fn narrow_problem(board: &Board, target: &[Point]) -> Option<Problem> {
 
 /// The problem of a group, its outside closed where it leaks.
 fn enclosed(
-    board: Board,
+    board: &Board,
     target: &[Point],
     defender: Color,
     ways_out: &WaysOut,
-    assumptions: &mut Vec<String>,
-) -> Result<Problem, InferError> {
-    if let Some(problem) = narrow_problem(&board, target) {
-        return Ok(problem);
+) -> Result<Inferred, InferError> {
+    let as_it_stands = |problem| Inferred {
+        problem,
+        nearer: Vec::new(),
+        assumptions: Vec::new(),
+    };
+    if let Some(problem) = narrow_problem(board, target) {
+        return Ok(as_it_stands(problem));
     }
-    let found = Problem::new(board.clone(), target);
-    if board.stone_set(defender.opponent()).is_empty() {
-        return Ok(found?);
+    let mut closed = Vec::new();
+    if !board.stone_set(defender.opponent()).is_empty() {
+        for steps in STEPS_TO_WALL {
+            closed.extend(closed_after(board, target, defender, ways_out, steps)?);
+        }
     }
-    let steps = steps_outwards(&board, target, defender.opponent(), ways_out);
+    let Some((problem, stubs)) = closed.pop() else {
+        return Ok(as_it_stands(Problem::new(board.clone(), target)?));
+    };
+    let attacker = color_name(defender.opponent());
+    let leak = stubs.iter().next().unwrap_or(target[0]);
+    let assumption = format!(
+        "the outside is {attacker}'s: {} sure stones close it, one of them at {leak}",
+        stubs.len()
+    );
+    Ok(Inferred {
+        problem,
+        nearer: closed.into_iter().map(|(problem, _)| problem).collect(),
+        assumptions: vec![assumption],
+    })
+}
+
+/// The problem of a group whose outside is closed a few steps away, and the stones that close it;
+/// `None` if nothing leaks that far.
+fn closed_after(
+    board: &Board,
+    target: &[Point],
+    defender: Color,
+    ways_out: &WaysOut,
+    steps_to_wall: usize,
+) -> Result<Option<(Problem, PointSet)>, InferError> {
+    let attacker = defender.opponent();
+    let steps = steps_outwards(board, target, attacker, ways_out, steps_to_wall);
     let stubs: PointSet = steps
         .iter()
-        .filter(|&(&point, &steps)| steps == STEPS_TO_WALL && board.is_empty(point))
+        .filter(|&(&point, &steps)| steps == steps_to_wall && board.is_empty(point))
         .map(|(&point, _)| point)
         .collect();
     if stubs.is_empty() {
-        return Ok(found?);
+        return Ok(None);
     }
     let zone: BTreeSet<Point> = steps
         .iter()
-        .filter(|&(_, &steps)| steps < STEPS_TO_WALL)
+        .filter(|&(_, &steps)| steps < steps_to_wall)
         .map(|(&point, _)| point)
         .collect();
-    let closed = with_wall(
-        &board,
-        &stubs.iter().collect::<Vec<Point>>(),
-        defender.opponent(),
-    )?;
-    let zone = with_weak_walls(&closed, zone, defender.opponent());
-    let attacker = color_name(defender.opponent());
-    let leak = stubs.iter().next().unwrap_or(target[0]);
-    assumptions.push(format!(
-        "the outside is {attacker}'s: {} sure stones close it, one of them at {leak}",
-        stubs.len()
-    ));
-    Ok(Problem::with_zone(closed, target, zone)?)
+    let closed = with_wall(board, &stubs.iter().collect::<Vec<Point>>(), attacker)?;
+    let zone = with_weak_walls(&closed, zone, attacker);
+    Ok(Some((Problem::with_zone(closed, target, zone)?, stubs)))
 }
 
 /// A zone with the attacker's blocks beside it that have no liberty outside, so that they can be
@@ -195,6 +254,7 @@ fn steps_outwards(
     target: &[Point],
     blocker: Color,
     ways_out: &WaysOut,
+    most_steps: usize,
 ) -> HashMap<Point, usize> {
     let mut steps: HashMap<Point, usize> = HashMap::new();
     let mut open: VecDeque<Point> = VecDeque::new();
@@ -207,7 +267,7 @@ fn steps_outwards(
     let way = |point: Point| ways_out.bare.get(&point).copied();
     while let Some(point) = open.pop_front() {
         let so_far = steps[&point];
-        if so_far == STEPS_TO_WALL {
+        if so_far == most_steps {
             continue;
         }
         for next in point.neighbors().into_iter().chain(point.diagonals()) {
@@ -246,77 +306,9 @@ fn with_wall(board: &Board, wall: &[Point], color: Color) -> Result<Board, Infer
     }
 }
 
-/// How far each point is from the open board for either colour, over empty points and own stones.
-struct WaysOut {
-    steps: [HashMap<Point, usize>; 2],
-    /// The same over empty points alone.
-    bare: HashMap<Point, usize>,
-    exits: Vec<Point>,
-}
-
-impl WaysOut {
-    fn of(board: &Board) -> WaysOut {
-        let stones: Vec<Point> = board
-            .size()
-            .points()
-            .filter(|&p| board.stone(p).is_some())
-            .collect();
-        let nearest = |point: Point| {
-            stones
-                .iter()
-                .map(|s| s.x().abs_diff(point.x()).max(s.y().abs_diff(point.y())))
-                .min()
-                .unwrap_or(OPEN_DISTANCE)
-        };
-        let distances: Vec<(Point, usize)> = board
-            .size()
-            .points()
-            .filter(|&p| board.is_empty(p))
-            .map(|p| (p, nearest(p)))
-            .collect();
-        // A small board has no point that far from everything: then the farthest will do.
-        let farthest = distances.iter().map(|&(_, d)| d).max().unwrap_or(0);
-        let least = OPEN_DISTANCE.min(farthest);
-        let exits: Vec<Point> = distances
-            .into_iter()
-            .filter(|&(_, d)| d >= least)
-            .map(|(p, _)| p)
-            .collect();
-        let steps = [Color::Black, Color::White]
-            .map(|color| flood_from(board, &exits, |p| !board.is_stone(p, color.opponent())));
-        let bare = flood_from(board, &exits, |p| board.is_empty(p));
-        WaysOut { steps, bare, exits }
-    }
-
-    /// Steps from a stone to the open board.
-    fn from(&self, stone: Point, color: Color) -> usize {
-        let steps = &self.steps[usize::from(color == Color::White)];
-        steps.get(&stone).copied().unwrap_or(NO_WAY_OUT)
-    }
-}
-
-/// Steps from a set of points over all points that `may_enter` allows.
-fn flood_from(
-    board: &Board,
-    from: &[Point],
-    may_enter: impl Fn(Point) -> bool,
-) -> HashMap<Point, usize> {
-    let mut steps: HashMap<Point, usize> = from.iter().map(|&p| (p, 0)).collect();
-    let mut open: VecDeque<Point> = from.iter().copied().collect();
-    while let Some(point) = open.pop_front() {
-        let so_far = steps[&point];
-        for next in point.neighbors() {
-            if board.is_on_board(next) && may_enter(next) && !steps.contains_key(&next) {
-                steps.insert(next, so_far + 1);
-                open.push_back(next);
-            }
-        }
-    }
-    steps
-}
-
-/// The blocks of the surrounded side that are surrounded, the largest first.
-fn surrounded_group(board: &Board, ways_out: &WaysOut) -> Result<Vec<Point>, InferError> {
+/// The groups that could be in question: that of the surrounded side, the one that has the longer
+/// way to the open board, and that of the other side if it is surrounded as well.
+fn surrounded_groups(board: &Board, ways_out: &WaysOut) -> Result<Vec<Vec<Point>>, InferError> {
     let mean_way = |color: Color| -> Option<f64> {
         let stones = board.stone_set(color);
         let sum: usize = stones.iter().map(|stone| ways_out.from(stone, color)).sum();
@@ -325,11 +317,29 @@ fn surrounded_group(board: &Board, ways_out: &WaysOut) -> Result<Vec<Point>, Inf
     let (Some(black), Some(white)) = (mean_way(Color::Black), mean_way(Color::White)) else {
         return Err(InferError::OneColor);
     };
-    let defender = if black > white {
+    let inner = if black > white {
         Color::Black
     } else {
         Color::White
     };
+    let [surrounded, surrounding] =
+        [inner, inner.opponent()].map(|color| surrounded_group(board, color, ways_out));
+    let nearest = |stones: &mut dyn Iterator<Item = Point>, color: Color| {
+        stones.map(|stone| ways_out.from(stone, color)).min()
+    };
+    // Stones of the inner side beyond the other side's group surround that group in turn.
+    let outermost = nearest(&mut board.stone_set(inner).iter(), inner);
+    let mut stones = surrounding.iter().flat_map(|&block| board.stones(block));
+    let is_nested = outermost < nearest(&mut stones, inner.opponent());
+    Ok(if is_nested {
+        vec![surrounded, surrounding]
+    } else {
+        vec![surrounded]
+    })
+}
+
+/// The blocks of a side that are surrounded, the largest first.
+fn surrounded_group(board: &Board, defender: Color, ways_out: &WaysOut) -> Vec<Point> {
     let mut blocks: Vec<Point> = board
         .stone_set(defender)
         .iter()
@@ -358,7 +368,7 @@ fn surrounded_group(board: &Board, ways_out: &WaysOut) -> Result<Vec<Point>, Inf
             })
         })
     };
-    let target: Vec<Point> = blocks
+    blocks
         .iter()
         .copied()
         .enumerate()
@@ -370,8 +380,7 @@ fn surrounded_group(board: &Board, ways_out: &WaysOut) -> Result<Vec<Point>, Inf
         })
         .map(|(_, block)| block)
         .take(super::question::MAX_TARGETS)
-        .collect();
-    Ok(target)
+        .collect()
 }
 
 /// A mark on the surrounding side while the other side is surrounded is a mistake.
@@ -458,6 +467,71 @@ mod tests {
             ..Hints::default()
         };
         assert!(infer(&corner, &hints, false).is_ok());
+    }
+
+    #[test]
+    fn the_group_whose_life_is_at_stake_is_meant_not_the_stones_inside_it() {
+        // White's two stones inside have no way out at all, but they are dead whoever moves.
+        let nakade = board(
+            "
+            . . . . . . . . .
+            . . . . . . . . .
+            . . . . . . . . .
+            . . . . . . . . .
+            O O O O O O . . .
+            X X X X X O . . .
+            . . . . X O . . .
+            O O . . X O . . .
+            . . . . X O . . .",
+        );
+        let found = infer(&nakade, &Hints::default(), false).unwrap();
+        assert_eq!(found.problem.defender(), Color::Black);
+    }
+
+    #[test]
+    fn what_lives_behind_a_near_wall_is_answered_there() {
+        let eight = board(
+            "
+            . . . . . . . . . . . . .
+            . . . . . . . . . . . . .
+            . . . . . . . . . . . . .
+            . . . . . . . . . . . . .
+            . . . . . . . . . . . . .
+            . . . . . . . . . . . . .
+            . . . . . . . . . . . . .
+            . . . . . . . . . . . . .
+            . . . . . . . . . . . . .
+            . . . . . . . . . . . . .
+            X X X X X X X X X X . . .
+            X O O O O O O O O X . . .
+            . . . . . . . . . . . . .",
+        );
+        let found = infer(&eight, &Hints::default(), false).unwrap();
+        assert_eq!(found.problem.defender(), Color::White);
+        let limits = crate::Limits::default().with_nodes(20_000);
+        let (near, note) = found.problem_for(Side::Attacker, &limits);
+        assert_eq!(note, None);
+        assert!(near.size(Side::Attacker) < found.problem.size(Side::Attacker));
+        let status = crate::Solver::new(&near, limits).status(&near, Side::Attacker);
+        assert_eq!(status, crate::Status::Safe);
+    }
+
+    #[test]
+    fn a_leak_is_named_by_its_point() {
+        let open = board(
+            "
+            . . . . . . . . .
+            . . . . . . . . .
+            . . . . . . . . .
+            . . . . . . . . .
+            . . . . . . . . .
+            . . . . . . . . .
+            X X X X . . . . .
+            O O O X . . . . .
+            . . O . . . . . .",
+        );
+        let leak = Problem::new(open, &[Point::new(0, 1)]).err();
+        assert_eq!(leak, Some(ProblemError::Leak(Point::new(4, 0))));
     }
 
     #[test]

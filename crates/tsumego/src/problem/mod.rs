@@ -6,6 +6,8 @@ mod infer;
 mod ko;
 mod question;
 mod record;
+mod stakes;
+mod ways_out;
 pub(crate) mod zone;
 
 pub use canon::canonical_name;

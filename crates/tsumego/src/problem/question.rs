@@ -6,7 +6,7 @@ use std::fmt;
 use go::{Board, Color, Point};
 use thiserror::Error;
 
-use crate::problem::zone::{find_zone, playable, surroundings};
+use crate::problem::zone::{find_leak, find_zone, playable, surroundings};
 
 /// Which of several target blocks must fall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -75,6 +75,9 @@ pub enum ProblemError {
     /// More target blocks than a set holds.
     #[error("the target has {0} blocks; at most {MAX_TARGETS} can be followed")]
     TooManyBlocks(usize),
+    /// The flood from the target gets out to the open board.
+    #[error("no safe wall encloses the target: it gets out at {0}; close the wall there")]
+    Leak(Point),
     /// The flood from the target meets no safe block of the attacker.
     #[error(
         "no safe wall encloses the target: some attacker's block around it needs two liberties outside"
@@ -105,7 +108,9 @@ impl Problem {
     /// The problem of the blocks with stones at `target`, in the zone found from the position.
     pub fn new(board: Board, target: &[Point]) -> Result<Problem, ProblemError> {
         let (target, defender) = target_blocks(&board, target)?;
-        let zone = find_zone(&board, &target, defender).ok_or(ProblemError::NoWall)?;
+        let zone = find_zone(&board, &target, defender).ok_or_else(|| {
+            find_leak(&board, &target, defender).map_or(ProblemError::NoWall, ProblemError::Leak)
+        })?;
         Ok(Problem {
             board,
             defender,

@@ -37,6 +37,41 @@ pub fn find_zone(board: &Board, target: &[Point], defender: Color) -> Option<BTr
     has_wall.then_some(zone)
 }
 
+/// Where a target without a wall gets out: the first point of a shortest way to the open board,
+/// five lines from every stone of the attacker, that no stone of the defender stands beside.
+pub fn find_leak(board: &Board, target: &[Point], defender: Color) -> Option<Point> {
+    const OPEN: usize = 5;
+    let is_near = |point: Point, color: Color, steps: usize| {
+        board.stone_set(color).iter().any(|stone| {
+            stone.x().abs_diff(point.x()) < steps && stone.y().abs_diff(point.y()) < steps
+        })
+    };
+    let attacker = defender.opponent();
+    let mut from: HashMap<Point, Point> = HashMap::new();
+    let mut open: VecDeque<Point> = target.iter().copied().collect();
+    while let Some(point) = open.pop_front() {
+        if board.is_empty(point) && !is_near(point, attacker, OPEN) {
+            let mut way = vec![point];
+            while let Some(&before) = from.get(way.last()?) {
+                if target.contains(&before) {
+                    break;
+                }
+                way.push(before);
+            }
+            let outside = way.iter().rev().find(|&&p| !is_near(p, defender, 2));
+            return outside.copied();
+        }
+        for next in point.neighbors().into_iter().chain(point.diagonals()) {
+            let is_new = !from.contains_key(&next) && !target.contains(&next);
+            if is_new && board.is_on_board(next) && !board.is_stone(next, attacker) {
+                from.insert(next, point);
+                open.push_back(next);
+            }
+        }
+    }
+    None
+}
+
 /// The points of the zone where `color` may play now: no suicide, ko ignored. Their number is the
 /// size of a problem.
 pub fn playable(board: &Board, zone: &BTreeSet<Point>, color: Color) -> Vec<Point> {

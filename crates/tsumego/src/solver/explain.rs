@@ -14,7 +14,7 @@ const LONGEST_LINE: usize = 60;
 const LONGEST_REFUTATION: usize = 12;
 
 /// Nodes for one wrong move, as a multiple of what the solution took, and at least.
-const NODES_PER_WRONG_MOVE: u64 = 20;
+const NODES_PER_WRONG_MOVE: u64 = 4;
 const FEWEST_NODES_PER_MOVE: u64 = 20_000;
 
 /// How hard a problem is for a reader.

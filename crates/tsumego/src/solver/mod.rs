@@ -6,6 +6,7 @@ mod map;
 mod proof;
 mod status;
 mod verify;
+mod walls;
 
 pub use explain::{Difficulty, Explanation, Refutation, explain, explanation_tree};
 pub(crate) use limits::Clock;

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use go::Point;
+use go::sgf::{NodeId, Tree};
+use go::{Color, Point};
 use tsumego::{
     Explanation, FoundGame, Goal, Hints, Inferred, Ko, Limits, NetGuide, Problem, SafetyNet, Side,
     Solver, Status, Verdict, answer_picture, explain, explanation_tree, infer, proof_tree,
@@ -120,6 +121,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             "any" => Goal::Any,
             _ => Goal::All,
         }),
+        solution: None,
     };
     let (mut games, mut failed) = read_games(&args.paths)?;
     if let Some(number) = args.game {
@@ -214,13 +216,14 @@ impl Totals {
 
 impl Job<'_> {
     fn solve_game(&mut self, game: &FoundGame) -> anyhow::Result<()> {
-        let Inferred {
-            problem,
-            assumptions,
-        } = self.problem(game)?;
-        if !assumptions.is_empty() && self.format != Format::Json {
-            eprintln!("{}: assumed: {}", game.name(), assumptions.join("; "));
-        }
+        let inferred = self.problem(game)?;
+        let is_quiet = self.format == Format::Json;
+        let say = |assumptions: &[String]| {
+            if !assumptions.is_empty() && !is_quiet {
+                eprintln!("{}: assumed: {}", game.name(), assumptions.join("; "));
+            }
+        };
+        say(&inferred.assumptions);
         let sides: &[Side] = match self.args.first.as_str() {
             "attacker" => &[Side::Attacker],
             "defender" => &[Side::Defender],
@@ -231,8 +234,14 @@ impl Job<'_> {
                 self.totals.skipped += 1;
                 continue;
             }
+            let (problem, note) = inferred.problem_for(first, &self.limits()?);
+            let note = note.map(|note| format!("{first} first: {note}"));
+            if let Some(note) = &note {
+                say(std::slice::from_ref(note));
+            }
             let mut answer = self.answer(game, &problem, first)?;
-            answer.assumptions.clone_from(&assumptions);
+            answer.assumptions.clone_from(&inferred.assumptions);
+            answer.assumptions.extend(note);
             answer.print(self.format, self.totals.questions == 1);
             if let Some(file) = &self.args.out {
                 answer.append_to(file)?;
@@ -267,6 +276,7 @@ impl Job<'_> {
             ];
             return Ok(Inferred {
                 problem: Problem::in_game(board, &[at])?,
+                nearer: Vec::new(),
                 assumptions,
             });
         }
@@ -276,6 +286,7 @@ impl Job<'_> {
             hints.target = tree.points(tree.root(), "MA")?.iter().collect();
         }
         hints.wall.extend(tree.points(tree.root(), "SQ")?.iter());
+        hints.solution = recorded_move(tree, &line[moves..])?;
         let board = if moves == 0 {
             tsumego::setup_board(tree)?
         } else {
@@ -399,6 +410,17 @@ impl Job<'_> {
         }
         Ok(Some(checked))
     }
+}
+
+/// The first move after a position, if the record goes on with one.
+fn recorded_move(tree: &Tree, line: &[NodeId]) -> anyhow::Result<Option<(Color, Point)>> {
+    let Some(&next) = line.get(1) else {
+        return Ok(None);
+    };
+    let played = tree.moves(next)?;
+    Ok(played
+        .first()
+        .and_then(|&(color, mv)| Some((color, mv.point()?))))
 }
 
 /// Points and rectangles of points such as A1-F4; nothing if none are given.
