@@ -109,8 +109,8 @@ pub fn territory(board: &Board) -> Value {
 
 /// What is proved and read of the group at a point.
 ///
-/// The safety network is not asked: it judges groups that a safe wall encloses, and of 2,407 groups of 56 positions of
-/// real games no single one was (`tsumego`'s example `safety_on_games`).
+/// The safety network is not asked: it judges groups that a safe wall encloses, which are few in games, and what was
+/// measured of them there (`tsumego`'s example `safety_on_games`, figures in `docs/studio.md`) comes from one game.
 pub fn witnesses(board: &Board, at: Point, stop: &Stop) -> Vec<Value> {
     let mut witnesses = Vec::new();
     match board.fates().at(at) {

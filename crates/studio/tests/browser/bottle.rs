@@ -42,13 +42,8 @@ pub fn keys(scene: &Scene<'_>) {
     page.until("a bottle", "document.querySelector('canvas.bottle')");
     // The game that is being watched uses the same bottle: it must stand still.
     page.until(
-        "it plays",
-        "window.tengenBottle.seats[0]?.phase === 'falling'",
-    );
-    page.run("window.tengenBottle.pause(true);", json!(null));
-    page.until(
-        "nothing is under way",
-        "window.tengenBottle.seats[0]?.phase === 'falling'",
+        "it plays, and is stopped with a pill in the air",
+        "(() => { const view = window.tengenBottle; if (view.seats[0]?.phase !== 'falling') return false; view.pause(true); return true; })()",
     );
     let compared = page.run_later(COMPARE);
     assert_eq!(compared["drift"], json!(0), "{compared}");

@@ -85,6 +85,7 @@ impl Browser {
             json!({ "capabilities": { "alwaysMatch": {
             "goog:chromeOptions": { "binary": chromium, "args": arguments },
             "goog:loggingPrefs": { "browser": "ALL" },
+            "timeouts": { "script": PATIENCE.as_millis() as u64 * 2 },
         } } }),
         );
         browser.session = made["sessionId"].as_str().expect("a session").to_owned();

@@ -79,7 +79,7 @@ pub fn everywhere(scene: &Scene<'_>) {
                 if let Some(axe) = &axe {
                     check_axe(scene, name, axe);
                 }
-                scene.picture(&format!(
+                scene.look(&format!(
                     "views/{name}-{scheme}-{}",
                     if is_phone { "phone" } else { "desktop" }
                 ));

@@ -62,10 +62,16 @@ impl Scene<'_> {
 
     /// A picture for the documentation, if pictures are wanted.
     pub fn picture(&self, name: &str) {
-        let folder = match std::env::var_os("TENGEN_STUDIO_PICTURES") {
-            Some(_) => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures"),
-            None => Path::new(env!("CARGO_TARGET_TMPDIR")).join("studio-pictures"),
-        };
+        if std::env::var_os("TENGEN_STUDIO_PICTURES").is_none() {
+            return self.look(name);
+        }
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures");
+        self.browser.picture(&folder.join(format!("{name}.png")));
+    }
+
+    /// A picture to look at, in the target folder.
+    pub fn look(&self, name: &str) {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("studio-pictures");
         self.browser.picture(&folder.join(format!("{name}.png")));
     }
 }

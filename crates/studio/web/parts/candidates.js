@@ -17,8 +17,8 @@ export function makeCandidates(act) {
   const table = h('table', { class: 'list candidates' }, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, t('Move')), h('th', { scope: 'col', class: 'end' }, t('Chance')), h('th', { scope: 'col', class: 'end' }, t('Loss')), points, h('th', { scope: 'col', class: 'end' }, t('Visits')), lines)), body);
   const empty = h('p', { class: 'dim small' });
   const inPoints = h('button', { type: 'button', class: 'flat small', 'aria-pressed': 'false', title: t('Points instead of percent on the board'), onclick: () => choose({ show: settings.show === 'points' ? 'winrate' : 'points' }) }, t('Points'));
-  const element = h('div', { class: 'stack' }, h('header', { class: 'row oneline' }, h('h2', {}, t('Candidates')), rate, h('span', { class: 'grow' }), inPoints,
-    small('−', t('Fewer candidates'), () => act.onMore(-1, 0)), small('+', t('More candidates'), () => act.onMore(1, 0))), empty, table, foot);
+  const element = h('div', { class: 'stack' }, h('header', { class: 'row oneline' }, h('h2', {}, t('Candidates')), h('span', { class: 'grow' }), inPoints,
+    small('−', t('Fewer candidates'), () => act.onMore(-1, 0)), small('+', t('More candidates'), () => act.onMore(1, 0))), empty, table, h('div', { class: 'row' }, rate, foot));
 
   return {
     element,
@@ -27,7 +27,8 @@ export function makeCandidates(act) {
       table.hidden = moves.length === 0;
       empty.hidden = moves.length > 0;
       empty.textContent = isThinking ? t('Thinking …') : t('Press space: the engine thinks about this position and shows its candidates here and on the board.');
-      rate.textContent = think && isThinking ? `${short(think.visits)} v · ${number(think.per_second)}/s` : think ? `${short(think.visits)} v` : '';
+      rate.textContent = think ? `${short(think.visits)} v${isThinking ? ` · ${number(think.per_second)}/s` : ''}` : '';
+      rate.hidden = !think;
       foot.textContent = moves.length ? t('showing {n} of {all}, lines of {line}', { n: moves.length, all: think?.tried ?? moves.length, line: settings.line }) : '';
       const chance = (/** @type {any} */ move) => settings.side === 'black' || turn === 'black' ? move.winrate_black : 1 - move.winrate_black;
       const hasPoints = moves.some((move) => move.lead_black !== null && move.lead_black !== undefined);

@@ -66,6 +66,9 @@ function describe(known) {
   return t('Black\'s winning chance over {moves} judged positions; now {chance}', { moves: known.length, chance: percent(last.winrate_black) });
 }
 
+/** Room right of a chart, for half of its last figure. */
+const RIGHT = 18;
+
 /** Lines for a plain chart. @param {{ name: string, points: [number, number][], kind?: string, dots?: any[] }[]} curves @param {{ label: string, yName?: string, xName?: string, height?: number, marks?: {y: number, name: string}[] }} options */
 export function lineChart(curves, options) {
   const [width, height, left, bottom] = [520, options.height ?? 200, 44, 24];
@@ -77,13 +80,13 @@ export function lineChart(curves, options) {
   if (x0 === x1) x1 = x0 + 1;
   const pad = (y1 - y0 || 1) * 0.08;
   y0 -= pad; y1 += pad;
-  const x = (/** @type {number} */ v) => left + ((v - x0) / (x1 - x0)) * (width - left - 8);
+  const x = (/** @type {number} */ v) => left + ((v - x0) / (x1 - x0)) * (width - left - RIGHT);
   const y = (/** @type {number} */ v) => 8 + (1 - (v - y0) / (y1 - y0)) * (height - bottom - 8);
   const ticks = steps(y0, y1, 4);
   return s('svg', { class: 'chart', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': options.label },
-    ticks.map((tick) => [s('path', { d: `M${left} ${y(tick)}H${width - 8}`, class: 'axis' }), s('text', { x: left - 5, y: y(tick) + 3, 'text-anchor': 'end' }, shortNumber(tick))]),
+    ticks.map((tick) => [s('path', { d: `M${left} ${y(tick)}H${width - RIGHT}`, class: 'axis' }), s('text', { x: left - 5, y: y(tick) + 3, 'text-anchor': 'end' }, shortNumber(tick))]),
     steps(x0, x1, 6).map((tick) => s('text', { x: x(tick), y: height - 8, 'text-anchor': 'middle' }, shortNumber(tick))),
-    (options.marks ?? []).map((mark) => [s('path', { d: `M${left} ${y(mark.y)}H${width - 8}`, class: 'axis', 'stroke-dasharray': '4 3' }), s('text', { x: width - 10, y: y(mark.y) - 3, 'text-anchor': 'end' }, mark.name)]),
+    (options.marks ?? []).map((mark) => [s('path', { d: `M${left} ${y(mark.y)}H${width - RIGHT}`, class: 'axis', 'stroke-dasharray': '4 3' }), s('text', { x: width - RIGHT - 2, y: y(mark.y) - 3, 'text-anchor': 'end' }, mark.name)]),
     curves.map((curve, index) => s('path', { d: curve.points.map((p, i) => `${i ? 'L' : 'M'}${x(p[0]).toFixed(1)} ${y(p[1]).toFixed(1)}`).join(''), class: `curve ${curve.kind ?? ''}`, stroke: `var(--plot-${(index % 3) + 1})` })),
     curves.map((curve, index) => (curve.dots ?? []).map((dot) => s('g', {}, dot.error ? s('path', { d: `M${x(dot.x)} ${y(dot.y - dot.error)}V${y(dot.y + dot.error)}`, stroke: `var(--plot-${(index % 3) + 1})` }) : null,
       s('circle', { cx: x(dot.x), cy: y(dot.y), r: 3.4, fill: dot.filled ? `var(--plot-${(index % 3) + 1})` : 'var(--panel)', stroke: `var(--plot-${(index % 3) + 1})`, 'stroke-width': 1.5 }, s('title', {}, dot.title ?? ''))))));
