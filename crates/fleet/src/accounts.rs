@@ -2,16 +2,13 @@
 
 use std::{
     collections::BTreeMap,
-    fs, io,
-    path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use base::write_whole;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    StoreError,
+    Store, StoreError,
     wire::{hex, random_bytes, sha256_hex},
 };
 
@@ -37,35 +34,43 @@ pub struct Account {
     pub quarantined: Option<String>,
 }
 
-/// The workers of a run, in a file.
+/// The note that holds the accounts of a run.
+pub(crate) const ACCOUNTS: &str = "workers.json";
+
+/// The workers of a run, kept with it.
 pub(crate) struct Accounts {
-    file: PathBuf,
+    store: Arc<dyn Store>,
     by_name: Mutex<BTreeMap<String, Account>>,
 }
 
+impl Account {
+    /// The accounts that a run's note holds.
+    pub fn read_all(note: &[u8]) -> Result<Vec<Account>, String> {
+        serde_json::from_slice(note).map_err(|error| format!("{ACCOUNTS}: {error}"))
+    }
+
+    /// Whether this is the account of the token with this SHA-256.
+    pub fn is_of(&self, token_hash: &str) -> bool {
+        self.token_hash == token_hash
+    }
+}
+
 impl Accounts {
-    /// Reads the file, if there is one.
-    pub(crate) fn open(file: &Path) -> Result<Accounts, StoreError> {
-        let content = |message: String| StoreError::Content {
-            path: file.to_owned(),
-            message,
-        };
-        let accounts: Vec<Account> = match fs::read(file) {
-            Ok(bytes) => {
-                serde_json::from_slice(&bytes).map_err(|error| content(error.to_string()))?
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(source) => {
-                let path = file.to_owned();
-                return Err(StoreError::File { path, source });
-            }
+    /// Reads the accounts, if there are any.
+    pub(crate) fn open(store: Arc<dyn Store>) -> Result<Accounts, StoreError> {
+        let accounts = match store.note(ACCOUNTS)? {
+            Some(bytes) => Account::read_all(&bytes).map_err(|message| StoreError::Content {
+                path: ACCOUNTS.into(),
+                message,
+            })?,
+            None => Vec::new(),
         };
         let by_name = accounts
             .into_iter()
             .map(|account| (account.name.clone(), account))
             .collect();
         Ok(Accounts {
-            file: file.to_owned(),
+            store,
             by_name: Mutex::new(by_name),
         })
     }
@@ -93,12 +98,12 @@ impl Accounts {
         Ok(token)
     }
 
-    /// The account of a token.
-    pub(crate) fn of_token(&self, token: &str) -> Option<Account> {
-        let hash = sha256_hex(token.as_bytes());
-        self.lock()
+    /// The account of the token with this SHA-256.
+    pub(crate) fn of_token_hash(&self, hash: &str) -> Option<Account> {
+        let accounts = self.lock();
+        accounts
             .values()
-            .find(|account| account.token_hash == hash)
+            .find(|account| account.is_of(hash))
             .cloned()
     }
 
@@ -124,10 +129,7 @@ impl Accounts {
     fn write(&self, accounts: &BTreeMap<String, Account>) -> Result<(), StoreError> {
         let all: Vec<&Account> = accounts.values().collect();
         let bytes = serde_json::to_vec_pretty(&all).unwrap_or_default();
-        write_whole(&self.file, &bytes).map_err(|source| StoreError::File {
-            path: self.file.clone(),
-            source,
-        })
+        self.store.put_note(ACCOUNTS, &bytes)
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Account>> {
@@ -148,17 +150,21 @@ fn check_name(name: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FolderStore;
 
     #[test]
     fn a_token_is_known_again_and_kept_nowhere() {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("workers.json");
-        let token = Accounts::open(&file).unwrap().create("ann", None).unwrap();
+        let store: Arc<dyn Store> = Arc::new(FolderStore::open(folder.path(), |_| {}).unwrap());
+        let open = || Accounts::open(store.clone()).unwrap();
+        let token = open().create("ann", None).unwrap();
         assert!(token.starts_with("tgn_") && token.len() == 68);
-        assert!(!fs::read_to_string(&file).unwrap().contains(&token[4..]));
-        let accounts = Accounts::open(&file).unwrap();
-        assert_eq!(accounts.of_token(&token).unwrap().name, "ann");
-        assert!(accounts.of_token("tgn_00").is_none());
+        let kept = String::from_utf8(store.note(ACCOUNTS).unwrap().unwrap()).unwrap();
+        assert!(!kept.contains(&token[4..]));
+        let accounts = open();
+        let of = |token: &str| accounts.of_token_hash(&sha256_hex(token.as_bytes()));
+        assert_eq!(of(&token).unwrap().name, "ann");
+        assert!(of("tgn_00").is_none());
         assert!(accounts.create("ann", None).is_err());
         for bad in ["", "a b", "ä", "<b>", &"x".repeat(33)] {
             assert!(accounts.create(bad, None).is_err(), "{bad}");
@@ -166,7 +172,7 @@ mod tests {
         accounts
             .change("ann", |account| account.banned = Some("cheats".into()))
             .unwrap();
-        let again = Accounts::open(&file).unwrap();
+        let again = open();
         assert_eq!(again.all()[0].banned.as_deref(), Some("cheats"));
         assert!(again.change("bob", |_| {}).is_err());
     }

@@ -7,12 +7,11 @@
 
 use std::{
     collections::BTreeMap,
-    path::PathBuf,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, atomic::AtomicBool, atomic::Ordering},
     time::{Duration, Instant},
 };
 
-use base::{nth_seed, write_whole};
+use base::nth_seed;
 
 use crate::{
     Appended, MatchGame, MatchScore, MatchTask, MatchVerdict, Store, StoreError, matches::Slots,
@@ -20,6 +19,8 @@ use crate::{
 
 /// Numbers are set aside on disk in blocks, so that no number is given out twice, not even across a crash.
 const BLOCK: u64 = 256;
+/// The note that keeps how far.
+const NUMBERS: &str = "numbers";
 /// A slot is given out again after this many times the median time of a game.
 const LATE_FACTOR: u32 = 2;
 /// A slot is never given out again sooner.
@@ -39,9 +40,9 @@ pub(crate) struct Desk {
 #[derive(Default)]
 struct DeskState {
     next_number: u64,
-    /// Numbers below are set aside on disk; without a file nobody else needs to know.
+    /// Numbers below are set aside in the store; without one nobody else needs to know.
     set_aside: u64,
-    file: Option<PathBuf>,
+    store: Option<Arc<dyn Store>>,
     selfplay: Option<SelfPlayOffer>,
     table: Option<Table>,
     is_paused: bool,
@@ -95,26 +96,24 @@ impl Desk {
         desk
     }
 
-    /// From now on workers elsewhere take numbers, too; `file` keeps how far they were given out.
-    pub(crate) fn open_to_workers(&self, file: PathBuf) -> Result<(), StoreError> {
-        let kept = match std::fs::read_to_string(&file) {
-            Ok(text) => text.trim().parse().map_err(|_| StoreError::Content {
-                path: file.clone(),
-                message: format!(
-                    "{:?} is no number; write one there that is larger than every game's number",
-                    text.trim()
-                ),
-            })?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => 0,
-            Err(source) => {
-                let path = file;
-                return Err(StoreError::File { path, source });
+    /// From now on workers elsewhere take numbers, too; a note of the run keeps how far they were given out.
+    pub(crate) fn open_to_workers(&self, store: Arc<dyn Store>) -> Result<(), StoreError> {
+        let kept = match store.note(NUMBERS)? {
+            Some(text) => {
+                let text = String::from_utf8_lossy(&text).trim().to_owned();
+                text.parse().map_err(|_| StoreError::Content {
+                    path: NUMBERS.into(),
+                    message: format!(
+                        "{text:?} is no number; write one there that is larger than every game's number"
+                    ),
+                })?
             }
+            None => 0,
         };
         let mut state = self.lock();
         state.next_number = state.next_number.max(kept);
         state.set_aside = state.next_number;
-        state.file = Some(file);
+        state.store = Some(store);
         Ok(())
     }
 
@@ -156,12 +155,11 @@ impl Desk {
     pub(crate) fn take_number(&self) -> Result<u64, StoreError> {
         let mut state = self.lock();
         let number = state.next_number;
-        if let Some(path) = state.file.clone()
+        if let Some(store) = state.store.clone()
             && number >= state.set_aside
         {
             let end = number + BLOCK;
-            write_whole(&path, end.to_string().as_bytes())
-                .map_err(|source| StoreError::File { path, source })?;
+            store.put_note(NUMBERS, end.to_string().as_bytes())?;
             state.set_aside = end;
         }
         state.next_number += 1;
@@ -271,7 +269,18 @@ impl Desk {
         if let Some(lease) = table.out.remove(&game.slot) {
             table.durations.push(lease.since.elapsed());
         }
-        table.slots.fill(game.slot, game.first_won);
+        let first_won = match appended {
+            Appended::New => game.first_won,
+            // The first result of a slot stays, also if it came in while this desk was not told.
+            Appended::Duplicate => {
+                let games = store.match_games()?;
+                let kept = games.into_iter().rev().find(|kept| {
+                    kept.slot == game.slot && kept.first == game.first && kept.second == game.second
+                });
+                kept.map_or(game.first_won, |kept| kept.first_won)
+            }
+        };
+        table.slots.fill(game.slot, first_won);
         let (verdict, score) = table.slots.verdict(&table.rule);
         if verdict != MatchVerdict::Open {
             table.done.store(true, Ordering::Relaxed);
@@ -344,7 +353,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Rule, Sprt};
+    use crate::{FolderStore, Rule, Sprt};
 
     fn task() -> MatchTask<'static> {
         MatchTask {
@@ -359,12 +368,12 @@ mod tests {
     #[test]
     fn a_number_is_never_given_out_twice_not_even_after_a_crash() {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("numbers");
+        let store: Arc<dyn Store> = Arc::new(FolderStore::open(folder.path(), |_| {}).unwrap());
         let mut given = std::collections::BTreeSet::new();
         for _ in 0..3 {
             // Nothing was recorded before each crash.
             let desk = Desk::new(0);
-            desk.open_to_workers(file.clone()).unwrap();
+            desk.open_to_workers(store.clone()).unwrap();
             for _ in 0..BLOCK + 3 {
                 assert!(given.insert(desk.take_number().unwrap()));
             }

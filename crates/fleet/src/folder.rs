@@ -25,6 +25,9 @@ const STATUS: &str = "status.json";
 /// Which worker sent which game, and whose games do not count any more.
 const UPLOADS: &str = "uploads.log";
 const NETWORKS: &str = "networks";
+/// Notes, and games that are kept apart, below the run's folder: what concerns workers.
+const NOTES: &str = "fleet";
+const APART: &str = "quarantine.log";
 
 /// A run's folder. Whoever opens it must hold the folder's lock.
 pub struct FolderStore {
@@ -33,6 +36,7 @@ pub struct FolderStore {
     matches: Mutex<MatchesLog>,
     state: Mutex<Option<State>>,
     uploads: Mutex<UploadsLog>,
+    apart: Mutex<Option<Log>>,
 }
 
 /// Who played what, for games that came from elsewhere.
@@ -86,6 +90,7 @@ impl FolderStore {
             matches: Mutex::new(MatchesLog::open(&dir.join(MATCHES), &uploads.revoked)?),
             uploads: Mutex::new(uploads),
             state: Mutex::new(read_state(&dir.join(STATE))?),
+            apart: Mutex::default(),
             dir: dir.to_owned(),
         })
     }
@@ -102,6 +107,20 @@ impl FolderStore {
 
     fn network_file(&self, name: &str, extension: &str) -> PathBuf {
         self.dir.join(NETWORKS).join(format!("{name}.{extension}"))
+    }
+
+    /// Whether the games of a worker do not count any more.
+    pub fn is_revoked(&self, worker: &str) -> bool {
+        lock(&self.uploads).revoked.contains(worker)
+    }
+
+    /// The folder of the notes, made when something is written to it.
+    fn notes(&self) -> Result<PathBuf, StoreError> {
+        let path = self.dir.join(NOTES);
+        match fs::create_dir_all(&path) {
+            Ok(()) => Ok(path),
+            Err(source) => Err(StoreError::File { path, source }),
+        }
     }
 }
 
@@ -290,6 +309,29 @@ impl Store for FolderStore {
             }
             _ => Ok(()),
         }
+    }
+
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let path = self.dir.join(NOTES).join(name);
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(StoreError::File { path, source }),
+        }
+    }
+
+    fn put_note(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let path = self.notes()?.join(name);
+        write_whole(&path, bytes).map_err(|source| StoreError::File { path, source })
+    }
+
+    fn set_apart(&self, envelope: &[u8]) -> Result<(), StoreError> {
+        let mut apart = lock(&self.apart);
+        let log = match &mut *apart {
+            Some(log) => log,
+            None => apart.insert(Log::open(&self.notes()?.join(APART), |_| {})?),
+        };
+        Ok(log.append(envelope)?)
     }
 
     fn write_report(&self, page: &str) -> Result<(), StoreError> {

@@ -273,6 +273,42 @@ pub struct Trained {
     pub positions: usize,
 }
 
+/// A training that somebody else is to do: what fixes it beside the games of the run and its settings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
+pub struct TrainingOrder {
+    /// The number of the training, from 1.
+    pub round: u64,
+    /// The first so many games that count are learned from.
+    pub games: u64,
+    /// Positions that are new since the last training.
+    pub new_positions: usize,
+    /// The network that is trained further; empty if there is none.
+    pub newest: String,
+}
+
+/// What became of a training elsewhere; its network is in the run's store.
+#[derive(Clone, Debug, PartialEq, Serialize, serde::Deserialize)]
+pub struct TrainedElsewhere {
+    /// The name of the new network.
+    pub network: String,
+    /// Cross-entropy of the policy on positions kept out.
+    pub policy_loss: Option<f64>,
+    /// Squared error of the value on positions kept out.
+    pub value_error: Option<f64>,
+    /// Positions learned from.
+    pub positions: usize,
+}
+
+/// Somebody elsewhere who trains for a run.
+pub trait TrainsElsewhere: Send + Sync {
+    /// Has a training done. Nothing when `on_progress` returned false; asked again, the same training goes on.
+    fn train(
+        &self,
+        order: &TrainingOrder,
+        on_progress: &mut dyn FnMut(TrainingProgress) -> bool,
+    ) -> Result<Option<TrainedElsewhere>, GameError>;
+}
+
 /// One position in this many is kept out of training to measure the losses.
 const TEST_EVERY: usize = 32;
 

@@ -56,7 +56,8 @@ pub use error::{BadSetting, GameError, RunError};
 pub use folder::FolderStore;
 pub use game::{
     Anchor, CHECKPOINT_EXTENSION, Game, Learner, MatchRecord, NewNetwork, PlayerFor, Schedule,
-    SelfPlayTask, Trained, TrainingProgress, TrainingRequest, Winner,
+    SelfPlayTask, Trained, TrainedElsewhere, TrainingOrder, TrainingProgress, TrainingRequest,
+    TrainsElsewhere, Winner,
 };
 pub use ledger::{Ledger, LedgerError, Refusal, RefusalKind, ServeOptions};
 pub use matches::{MatchTask, Rule, play_match};
@@ -66,7 +67,7 @@ pub use run::Run;
 pub use score::{Elo, Interval, MatchScore};
 pub use selfplay::play_games;
 pub use service::{Order, Service, StockGames, StockOptions};
-pub use settings::{Setting, check_settings_table, settings_file};
+pub use settings::{Setting, check_settings_table, read_settings, settings_file};
 pub use sprt::{Limits, MatchVerdict, Sprt};
 pub use state::{MatchLine, Seconds, State, TrainingLine};
 pub use status::{Event, Phase, Status};

@@ -17,7 +17,8 @@ use base::{LockedFolder, nth_seed};
 use crate::{
     Appended, Beginning, CHECKPOINT_EXTENSION, Event, FolderStore, Games, Learner, Ledger,
     LedgerError, Phase, PlayerFor, RunError, SelfPlayTask, ServeOptions, State, Status, Store,
-    TrainingLine, TrainingProgress, TrainingRequest,
+    StoreError, TrainedElsewhere, TrainingLine, TrainingOrder, TrainingProgress, TrainingRequest,
+    TrainsElsewhere,
     beginning::{adopt, begin, check_same, new_settings},
     desk::{Desk, SelfPlayOffer},
     ledger::Shared,
@@ -46,12 +47,14 @@ pub struct Run<L: Learner> {
     at_once: [usize; 2],
     /// Whether workers elsewhere play, too.
     is_served: bool,
+    /// Who trains, if not this process.
+    trainer: Option<Box<dyn TrainsElsewhere>>,
 }
 
 impl<L: Learner> Run<L> {
     /// Opens the run in `dir`, or begins one. Nothing is written before everything asked for was found to be good.
     pub fn open(dir: &Path, beginning: &Beginning) -> Result<Self, RunError> {
-        let found = settings::read::<L>(dir)?;
+        let found = settings::read_settings::<L>(dir)?;
         let first_settings = match &found {
             Some(found) => {
                 check_same::<L>(dir, found, &beginning.values)?;
@@ -105,10 +108,25 @@ impl<L: Learner> Run<L> {
             shared: Arc::new(Shared::new(Desk::new(games.next_number))),
             at_once: [schedule.games_at_once, schedule.match_games_at_once],
             is_served: false,
+            trainer: None,
             settings: Arc::new(settings),
             state,
             games,
         })
+    }
+
+    /// Keeps the run in another store from now on, one that stands before the present one.
+    pub fn wrap_store(
+        &mut self,
+        wrap: impl FnOnce(Arc<dyn Store>) -> Result<Arc<dyn Store>, StoreError>,
+    ) -> Result<(), StoreError> {
+        self.store = wrap(self.store.clone())?;
+        Ok(())
+    }
+
+    /// Leaves trainings to somebody else.
+    pub fn train_elsewhere(&mut self, trainer: Box<dyn TrainsElsewhere>) {
+        self.trainer = Some(trainer);
     }
 
     /// Lets workers elsewhere play for this run: they take tasks from the ledger and hand games in to it.
@@ -348,16 +366,6 @@ impl<L: Learner> Run<L> {
     ) -> Result<Event, RunError> {
         let began = Instant::now();
         let round = self.state.rounds + 1;
-        let newest = &self.state.newest;
-        let request = TrainingRequest::<L> {
-            settings: &self.settings,
-            round,
-            window: &self.games.window,
-            new_positions: self.games_of_round().positions,
-            checkpoint: self.store.network(newest, CHECKPOINT_EXTENSION)?,
-            network: self.store.network(newest, L::NETWORK_EXTENSION)?,
-            dir: self.store.training_dir(round),
-        };
         let status = self.status(Phase::Training);
         let mut observe = |progress: TrainingProgress| {
             on_progress(Status {
@@ -366,7 +374,20 @@ impl<L: Learner> Run<L> {
             });
             !stop.load(Ordering::Relaxed)
         };
-        let trained = L::train(&request, &mut observe).map_err(RunError::Game)?;
+        let trained = match &self.trainer {
+            Some(trainer) => {
+                let order = TrainingOrder {
+                    round,
+                    games: self.games.count,
+                    new_positions: self.games_of_round().positions,
+                    newest: self.state.newest.clone(),
+                };
+                trainer
+                    .train(&order, &mut observe)
+                    .map_err(RunError::Game)?
+            }
+            None => self.train_here(round, &mut observe)?,
+        };
         self.state.seconds.training += began.elapsed().as_secs_f64();
         let Some(trained) = trained.filter(|_| !stop.load(Ordering::Relaxed)) else {
             self.store.save_state(&self.state)?;
@@ -378,14 +399,43 @@ impl<L: Learner> Run<L> {
             value_error: trained.value_error,
             positions: trained.positions,
         };
-        self.store.put_network(&trained.network)?;
-        self.state.newest.clone_from(&trained.network.name);
-        self.state.candidate = Some(trained.network.name);
+        self.state.newest.clone_from(&trained.network);
+        self.state.candidate = Some(trained.network);
         self.state.rounds = round;
         self.state.trainings.push(line.clone());
         self.store.save_state(&self.state)?;
         self.store.remove_training(round)?;
         Ok(Event::Trained(line))
+    }
+
+    /// Trains in this process, and keeps the network.
+    fn train_here(
+        &self,
+        round: u64,
+        observe: &mut dyn FnMut(TrainingProgress) -> bool,
+    ) -> Result<Option<TrainedElsewhere>, RunError> {
+        let newest = &self.state.newest;
+        let request = TrainingRequest::<L> {
+            settings: &self.settings,
+            round,
+            window: &self.games.window,
+            new_positions: self.games_of_round().positions,
+            checkpoint: self.store.network(newest, CHECKPOINT_EXTENSION)?,
+            network: self.store.network(newest, L::NETWORK_EXTENSION)?,
+            dir: self.store.training_dir(round),
+        };
+        let trained = match L::train(&request, observe) {
+            Ok(Some(trained)) => trained,
+            Ok(None) => return Ok(None),
+            Err(error) => return Err(RunError::Game(error)),
+        };
+        self.store.put_network(&trained.network)?;
+        Ok(Some(TrainedElsewhere {
+            network: trained.network.name,
+            policy_loss: trained.policy_loss,
+            value_error: trained.value_error,
+            positions: trained.positions,
+        }))
     }
 
     fn games_of_round(&self) -> RoundCount {

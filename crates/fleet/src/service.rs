@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Game, Ledger, MatchRecord, Refusal, RefusalKind, SelfPlayTask, StoreError,
-    wire::{Kind, PROTOCOL, Receipt, Task, TaskBatch, TaskRequest},
+    wire::{Kind, PROTOCOL, Receipt, Task, TaskBatch, TaskRequest, Voice, sha256_hex},
 };
 
 /// A served run without the type of its game.
@@ -16,6 +16,14 @@ pub trait Service: Send + Sync {
 
     /// The server's signature under an answer.
     fn sign(&self, bytes: &[u8]) -> String;
+
+    /// If somebody else answers for the server: the key that signs, and the server's word for it.
+    fn voice(&self) -> Option<Voice> {
+        None
+    }
+
+    /// The server's word for a key that may sign answers in its place.
+    fn appoint(&self, key: &str) -> Voice;
 
     /// What a client is told first.
     fn hello(&self) -> Value;
@@ -39,7 +47,12 @@ pub trait Service: Send + Sync {
     fn give_back(&self, token: &str, tasks: &[Task]) -> Result<(), Refusal>;
 
     /// Takes a game in. The receipt is final.
-    fn hand_in(&self, token: &str, envelope: &[u8]) -> Result<Receipt, Refusal>;
+    fn hand_in(&self, token: &str, envelope: &[u8]) -> Result<Receipt, Refusal> {
+        self.hand_in_by(&sha256_hex(token.as_bytes()), envelope)
+    }
+
+    /// The same for the token with this SHA-256, which may lie in a queue where a token must not.
+    fn hand_in_by(&self, token_hash: &str, envelope: &[u8]) -> Result<Receipt, Refusal>;
 
     /// The file of a network, if the run has it.
     fn network(&self, name: &str) -> Result<Option<PathBuf>, Refusal>;
@@ -58,6 +71,12 @@ pub trait Service: Send + Sync {
 
     /// Plays one sampled game again, if one waits; says whether one did.
     fn audit(&self, stop: &AtomicBool) -> bool;
+
+    /// A sampled game, packed, for somebody else to play again.
+    fn next_audit(&self) -> Option<Vec<u8>>;
+
+    /// Somebody played a game of a worker again: whether it was the same.
+    fn audited(&self, worker: &str, number: u64, is_same: bool);
 
     /// Does what the operator asks; returns a sentence.
     fn operate(&self, order: &Order) -> Result<String, Refusal>;
@@ -128,6 +147,10 @@ where
         self.signer().sign(bytes)
     }
 
+    fn appoint(&self, key: &str) -> Voice {
+        Voice::appoint(key, self.signer())
+    }
+
     fn hello(&self) -> Value {
         json!({
             "v": PROTOCOL, "oldest": PROTOCOL, "game": G::NAME, "extension": G::NETWORK_EXTENSION,
@@ -156,8 +179,8 @@ where
         self.take_back(token, tasks)
     }
 
-    fn hand_in(&self, token: &str, envelope: &[u8]) -> Result<Receipt, Refusal> {
-        self.take_in(token, envelope)
+    fn hand_in_by(&self, token_hash: &str, envelope: &[u8]) -> Result<Receipt, Refusal> {
+        self.take_in(token_hash, envelope)
     }
 
     fn network(&self, name: &str) -> Result<Option<PathBuf>, Refusal> {
@@ -187,6 +210,14 @@ where
 
     fn audit(&self, stop: &AtomicBool) -> bool {
         self.audit_one(stop)
+    }
+
+    fn next_audit(&self) -> Option<Vec<u8>> {
+        self.next_sample()
+    }
+
+    fn audited(&self, worker: &str, number: u64, is_same: bool) {
+        self.count_audit(worker, number, is_same);
     }
 
     fn operate(&self, order: &Order) -> Result<String, Refusal> {

@@ -96,8 +96,8 @@ pub(crate) fn paths<S: Serialize>(settings: &S) -> Vec<String> {
     all
 }
 
-/// Reads the settings of a run.
-pub(crate) fn read<G: Game>(dir: &Path) -> Result<Option<G::Settings>, RunError> {
+/// Reads and checks the settings in a run's folder; nothing if there are none.
+pub fn read_settings<G: Game>(dir: &Path) -> Result<Option<G::Settings>, RunError> {
     let path = dir.join(FILE);
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,

@@ -1,6 +1,8 @@
 //! What a run has done so far. It is written whole after every step, and what a crash can take
 //! from it, the games of the current round, is in the logs.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{MatchGame, MatchScore, Ratings};
@@ -97,6 +99,26 @@ impl State {
         chain
     }
 
+    /// The networks that are still of use: those that were best, those of the newest `rounds` rounds, and whatever the
+    /// run is at work with.
+    pub fn networks_in_use(&self, rounds: u64) -> HashSet<&str> {
+        let recent = self
+            .matches
+            .iter()
+            .filter(|line| line.round + rounds > self.rounds)
+            .map(|line| line.network.as_str());
+        let at_work = [&self.best, &self.newest, &self.first];
+        let mut used: HashSet<&str> = self.best_chain().into_iter().chain(recent).collect();
+        used.extend(at_work.into_iter().map(String::as_str));
+        used.extend(
+            self.candidate
+                .iter()
+                .chain(&self.to_rate)
+                .map(String::as_str),
+        );
+        used
+    }
+
     /// The ratings of all networks and anchors, from all match games of the run.
     pub fn ratings(&self, games: &[MatchGame]) -> Ratings {
         Ratings::fit(&self.with_opponents(games), self.reference())
@@ -141,5 +163,36 @@ impl Seconds {
     /// All together.
     pub fn total(self) -> f64 {
         self.selfplay + self.training + self.matches
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networks_that_were_never_best_go_after_some_rounds() {
+        let line = |round: u64, promoted| MatchLine {
+            round,
+            network: format!("n{round}"),
+            score: MatchScore::default(),
+            promoted,
+            elo: 0.0,
+            games: 0,
+            at_seconds: 0.0,
+        };
+        let state = State {
+            first: "n0".into(),
+            best: "n2".into(),
+            newest: "n6".into(),
+            candidate: Some("n6".into()),
+            rounds: 6,
+            matches: (1..=5).map(|round| line(round, round == 2)).collect(),
+            ..State::default()
+        };
+        let used = state.networks_in_use(2);
+        let all = (0..=6).map(|round| format!("n{round}"));
+        let gone: Vec<String> = all.filter(|name| !used.contains(name.as_str())).collect();
+        assert_eq!(gone, ["n1", "n3", "n4"]);
     }
 }

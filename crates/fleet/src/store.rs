@@ -57,6 +57,15 @@ pub trait Store: Send + Sync {
     /// Removes what a finished training left in its folder.
     fn remove_training(&self, round: u64) -> Result<(), StoreError>;
 
+    /// A small file that moves with the run, such as the accounts of its workers; nothing if it was never kept.
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// Keeps such a file, whole.
+    fn put_note(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError>;
+
+    /// Keeps a game apart that does not count until somebody has looked at it.
+    fn set_apart(&self, envelope: &[u8]) -> Result<(), StoreError>;
+
     /// Publishes the report page.
     fn write_report(&self, page: &str) -> Result<(), StoreError>;
 

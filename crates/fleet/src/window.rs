@@ -82,6 +82,11 @@ impl<L: Learner> Games<L> {
         self.recent.push_back(record);
     }
 
+    /// The positions to learn from, oldest first.
+    pub fn window(&self) -> &VecDeque<L::Example> {
+        &self.window
+    }
+
     /// What was played in `round`. A game that comes in late counts for its own round, and is learned from all the same.
     pub fn of_round(&self, round: u64) -> RoundCount {
         self.rounds.get(&round).copied().unwrap_or_default()

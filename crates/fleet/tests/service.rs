@@ -13,74 +13,13 @@ use std::{
 };
 
 use fleet::{
-    Beginning, Game, Ledger, Order, RefusalKind, Run, ServeOptions, Service, id_of, selfplay_task,
-    wire::{Acceptance, Envelope, Kind, MatchBody, PROTOCOL, Receipt, Signer, Task, TaskRequest},
+    Beginning, Game, Ledger, Order, RefusalKind, Run, ServeOptions, Service,
+    wire::{Acceptance, Envelope, Signer, Task, TaskRequest},
 };
-use support::{Coins, Record, Settings};
-
-/// A worker without a network line: it asks the service itself.
-struct Worker {
-    token: String,
-    signer: Signer,
-}
-
-impl Worker {
-    fn join(service: &dyn Service, name: &str) -> Worker {
-        let signer = Signer::from_secret(&[name.len() as u8; 32]).unwrap();
-        let (_, token) = service.register(None, name, &signer.public_key()).unwrap();
-        Worker {
-            token: token.unwrap(),
-            signer,
-        }
-    }
-
-    fn tasks(&self, service: &dyn Service, count: usize) -> Vec<Task> {
-        let request = TaskRequest {
-            protocol: PROTOCOL,
-            games: vec!["coins".into()],
-            count,
-            ..TaskRequest::default()
-        };
-        service.tasks(&self.token, &request).unwrap().tasks
-    }
-
-    fn play(&self, service: &dyn Service, task: &Task) -> Envelope {
-        let player = |index: usize| {
-            let file = service
-                .network(&task.networks[index].hash)
-                .unwrap()
-                .unwrap();
-            let text = std::fs::read_to_string(file).unwrap();
-            text.parse::<u64>().unwrap()
-        };
-        let (settings, stop) = (Settings::default(), AtomicBool::new(false));
-        let (content, body) = match task.kind {
-            Kind::Selfplay => {
-                let played = Coins::play(&settings, &player(0), &selfplay_task(task), &stop);
-                let record = played.unwrap().unwrap();
-                (Coins::moves_and_result(&record), Coins::encode(&record))
-            }
-            Kind::Match => {
-                let players = [&player(0), &player(1)];
-                let slot = task.number as u32;
-                let played = Coins::play_match_game(&settings, players, slot, task.seed, &stop);
-                let record = played.unwrap().unwrap();
-                let body = serde_json::to_vec(&MatchBody::from(&record)).unwrap();
-                (record.moves, body)
-            }
-        };
-        self.envelope(task, &content, body)
-    }
-
-    fn envelope(&self, task: &Task, content: &str, body: Vec<u8>) -> Envelope {
-        let id = id_of(task, content);
-        Envelope::new(task, id, body, ("test", "cpu", 0.1), &self.signer)
-    }
-
-    fn hand_in(&self, service: &dyn Service, envelope: &Envelope) -> Receipt {
-        service.hand_in(&self.token, &envelope.pack()).unwrap()
-    }
-}
+use support::{
+    Coins, Record,
+    player::{Worker, games},
+};
 
 fn open(dir: &Path) -> (Run<Coins>, Arc<Ledger<Coins>>) {
     let mut run = Run::<Coins>::open(dir, &Beginning::default()).unwrap();
@@ -90,22 +29,10 @@ fn open(dir: &Path) -> (Run<Coins>, Arc<Ledger<Coins>>) {
             local_games: Some(0),
             engine: "cpu".into(),
             audit_every: 1,
+            ..ServeOptions::default()
         })
         .unwrap();
     (run, ledger)
-}
-
-/// Every game in the log, by number.
-fn games(dir: &Path) -> Vec<Vec<u8>> {
-    let copy = dir.join("copy.log");
-    std::fs::copy(dir.join("games.log"), &copy).unwrap();
-    let mut all = Vec::new();
-    base::Log::open(&copy, |record| all.push(record.to_vec())).unwrap();
-    all.sort_by_key(|record| {
-        let record: Record = serde_json::from_slice(record).unwrap();
-        record.number
-    });
-    all
 }
 
 /// Runs the loop until it has trained so often and decided, with `help` called meanwhile.
@@ -395,6 +322,33 @@ fn a_ban_takes_games_back_and_a_released_worker_plays_again() {
             .is_err()
     );
     drop(run);
+}
+
+#[test]
+fn a_game_that_breaks_its_check_is_filed_and_the_next_one_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let (run, ledger) = open(folder.path());
+    let worker = Worker::join(&*ledger, "ann");
+    let tasks = worker.tasks(&*ledger, 2);
+    let mut record: Record =
+        serde_json::from_slice(&worker.play(&*ledger, &tasks[0]).body).unwrap();
+    record.heads = support::POISON;
+    let content = Coins::moves_and_result(&record);
+    let poison = worker.envelope(&tasks[0], &content, Coins::encode(&record));
+    let receipt = worker.hand_in(&*ledger, &poison);
+    assert_eq!(receipt.verdict, Acceptance::Refused);
+    assert!(
+        receipt.why.contains("its check broke down"),
+        "{}",
+        receipt.why
+    );
+    let receipt = worker.hand_in(&*ledger, &worker.play(&*ledger, &tasks[1]));
+    assert_eq!(receipt.verdict, Acceptance::Accepted);
+    drop((run, ledger));
+    let mut filed = Vec::new();
+    let log = folder.path().join("fleet/quarantine.log");
+    base::Log::open(&log, |record| filed.push(record.to_vec())).unwrap();
+    assert_eq!(filed, [poison.pack()]);
 }
 
 #[test]

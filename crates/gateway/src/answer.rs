@@ -11,6 +11,8 @@ use serde_json::json;
 
 /// The header of the server's signature.
 pub(crate) const SIGNATURE: &str = "tengen-signature";
+/// The header with the key that signed in the server's place, and the server's word for it.
+pub(crate) const VOICE: &str = "tengen-voice";
 /// The header with a number that the client drew: an old answer does not fit it.
 pub(crate) const NONCE: &str = "tengen-nonce";
 /// A longer nonce is cut.
@@ -39,6 +41,11 @@ impl Asked {
         let mut response = plain(StatusCode::OK, "application/json", body);
         if let Ok(signature) = HeaderValue::from_str(&service.sign(&signed)) {
             response.headers_mut().insert(SIGNATURE, signature);
+        }
+        if let Some(voice) = service.voice()
+            && let Ok(value) = HeaderValue::from_str(&format!("{}:{}", voice.key, voice.sig))
+        {
+            response.headers_mut().insert(VOICE, value);
         }
         response
     }

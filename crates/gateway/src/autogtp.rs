@@ -72,9 +72,10 @@ struct Kept {
 }
 
 impl Autogtp {
-    /// Opens or makes the gateway's own account in `dir`.
+    /// Opens or makes the account of this gateway in `dir`, under a name that no other gateway has.
     pub fn open(
         dir: &FilePath,
+        account: &str,
         service: &dyn Service,
         games: Box<dyn StockGames>,
     ) -> Result<Autogtp, AutogtpError> {
@@ -89,7 +90,7 @@ impl Autogtp {
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let order = Order::Token {
-                    name: ACCOUNT.into(),
+                    name: account.to_owned(),
                 };
                 let token = service
                     .operate(&order)
@@ -101,7 +102,7 @@ impl Autogtp {
             Err(error) => return Err(failed(&error)),
         };
         service
-            .register(Some(&token), ACCOUNT, &signer.public_key())
+            .register(Some(&token), account, &signer.public_key())
             .map_err(|refusal| AutogtpError(refusal.why))?;
         let mut tasks = HashMap::new();
         let entries = fs::read_dir(dir.join("tasks")).map_err(|error| failed(&error))?;

@@ -10,7 +10,9 @@ mod metrics;
 mod multipart;
 mod page;
 mod server;
+mod tls;
 mod v1;
 
 pub use autogtp::{Autogtp, AutogtpError};
 pub use server::{Gateway, Running, Settings, StartError};
+pub use tls::Tls;

@@ -63,6 +63,26 @@ pub(crate) fn text(status: &Value) -> String {
             status["match"]["llr"].as_f64(),
         ),
         (
+            "broker_inbox",
+            "gauge",
+            "Games that wait for the ledger",
+            status["broker"]["inbox"].as_f64(),
+        ),
+        (
+            "broker_dead",
+            "gauge",
+            "Messages that nobody could deal with",
+            status["broker"]["dead"].as_f64(),
+        ),
+        (
+            "ledger_answering",
+            "gauge",
+            "Whether a ledger answers this gateway",
+            status["is_ledger_answering"]
+                .as_bool()
+                .map(|is| f64::from(u8::from(is))),
+        ),
+        (
             "server_starts_total",
             "counter",
             "Starts of the server",
@@ -102,13 +122,15 @@ mod tests {
     #[test]
     fn figures_that_are_not_known_are_left_out() {
         let status = json!({
-            "games": 12, "elo": 3.5, "match": null,
+            "games": 12, "elo": 3.5, "match": null, "is_ledger_answering": false, "broker": { "inbox": 7 },
             "workers": [{ "counts": { "accepted": 4, "refused": 1 } }, { "counts": { "accepted": 2 } }, { "counts": null }],
         });
         let text = super::text(&status);
         assert!(text.contains("\ntengen_games_total 12\n"));
         assert!(text.contains("# TYPE tengen_elo gauge\ntengen_elo 3.5\n"));
         assert!(text.contains("tengen_uploads_total{verdict=\"accepted\"} 6\n"));
-        assert!(!text.contains("tengen_match_llr"));
+        assert!(text.contains("\ntengen_broker_inbox 7\n"));
+        assert!(text.contains("\ntengen_ledger_answering 0\n"));
+        assert!(!text.contains("tengen_match_llr") && !text.contains("tengen_broker_dead"));
     }
 }

@@ -19,7 +19,12 @@ use axum::{
 use fleet::{Service, wire};
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::{autogtp::Autogtp, page, v1};
+use crate::{
+    autogtp::Autogtp,
+    page,
+    tls::{Tls, TlsListener},
+    v1,
+};
 
 /// Threads that answer; blocking work has threads of its own.
 const THREADS: usize = 2;
@@ -36,6 +41,8 @@ pub struct Settings {
     pub announce_in: Option<PathBuf>,
     /// What serves Leela Zero's own client, if the run can.
     pub autogtp: Option<Autogtp>,
+    /// The certificate, unless a proxy before this server has one.
+    pub tls: Option<Tls>,
 }
 
 /// Why there is no server.
@@ -46,6 +53,14 @@ pub enum StartError {
     Address {
         address: SocketAddr,
         source: io::Error,
+    },
+    /// A certificate or a key that is none.
+    #[error("{}: {why}; --tls wants a certificate and its private key as PEM files", path.display())]
+    Tls {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
     },
     /// The system gives no threads.
     #[error("cannot start the server: {0}")]
@@ -79,6 +94,8 @@ impl Gateway {
     /// Starts to answer, in threads of its own.
     pub fn start(service: Arc<dyn Service>, settings: Settings) -> Result<Running, StartError> {
         let address = settings.address;
+        let acceptor = settings.tls.as_ref().map(Tls::acceptor).transpose()?;
+        let is_tls = acceptor.is_some();
         let listener = TcpListener::bind(address)
             .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
             .map_err(|source| StartError::Address { address, source })?;
@@ -88,7 +105,7 @@ impl Gateway {
             .map_err(|error| StartError::Operator(error.to_string()))?;
         let announced = settings.announce_in.map(|dir| dir.join("server.json"));
         if let Some(file) = &announced {
-            announce(file, address, &token)?;
+            announce(file, address, &token, is_tls)?;
         }
         let shared = Arc::new(Shared {
             service: service.clone(),
@@ -108,7 +125,15 @@ impl Gateway {
                 let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
                     return;
                 };
-                let serving = axum::serve(listener, router(shared));
+                let serving = async move {
+                    match acceptor {
+                        None => axum::serve(listener, router(shared)).await,
+                        Some(acceptor) => {
+                            let listener = TlsListener::start(listener, acceptor)?;
+                            axum::serve(listener, router(shared)).await
+                        }
+                    }
+                };
                 tokio::select! {
                     _ = serving => {}
                     _ = wait => {}
@@ -158,9 +183,15 @@ impl Drop for Running {
 }
 
 /// Leaves the address and the operator's token in a file that only its owner can read.
-fn announce(file: &std::path::Path, address: SocketAddr, token: &str) -> Result<(), StartError> {
+fn announce(
+    file: &std::path::Path,
+    address: SocketAddr,
+    token: &str,
+    is_tls: bool,
+) -> Result<(), StartError> {
     use std::io::Write;
-    let text = serde_json::json!({ "address": address.to_string(), "token": token }).to_string();
+    let text = serde_json::json!({ "address": address.to_string(), "token": token, "tls": is_tls });
+    let text = text.to_string();
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
@@ -187,6 +218,9 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/v1/status.json", get(v1::status))
         .route("/v1/networks.json", get(v1::networks))
         .route("/v1/matches.json", get(v1::matches))
+        .route("/v1/elo.json", get(v1::elo))
+        .route("/v1/feed", get(v1::feed))
+        .route("/v1/workers/{file}", get(v1::worker))
         .route("/v1/operate", post(v1::operate))
         .route("/get-task/{*versions}", get(crate::autogtp::get_task))
         .route("/networks/{file}", get(crate::autogtp::network))

@@ -272,6 +272,57 @@ pub(crate) async fn matches(State(shared): Gate, headers: HeaderMap) -> Result<R
     Ok(asked.json(&*shared.service, &matches))
 }
 
+/// How strong the best networks were after how many games, oldest first.
+pub(crate) async fn elo(State(shared): Gate, headers: HeaderMap) -> Result<Response, Response> {
+    let asked = Asked::new("/v1/elo.json", &headers);
+    let networks = ask(&shared, |service| service.networks()).await?;
+    let best = networks.as_array().into_iter().flatten();
+    let best = best.filter(|network| network["was_best"] == true);
+    let lines: Vec<_> = best
+        .map(|network| {
+            json!({
+                "hash": network["hash"], "games": network["games"], "elo": network["elo"], "elo_error": network["elo_error"],
+            })
+        })
+        .collect();
+    Ok(asked.json(&*shared.service, &lines))
+}
+
+/// What happened lately, as a JSON feed (jsonfeed.org, version 1.1).
+pub(crate) async fn feed(State(shared): Gate, headers: HeaderMap) -> Result<Response, Response> {
+    let asked = Asked::new("/v1/feed", &headers);
+    let status = ask(&shared, |service| service.status()).await?;
+    let events = status["events"].as_array().into_iter().flatten();
+    let items: Vec<_> = events
+        .map(|event| {
+            let text = event["say"].as_str().unwrap_or_default();
+            let id = sha256_hex(format!("{} {text}", event["at_unix"]).as_bytes());
+            json!({ "id": id, "content_text": text, "_at_unix": event["at_unix"] })
+        })
+        .collect();
+    let feed = json!({ "version": "https://jsonfeed.org/version/1.1", "title": "Tengen run", "items": items });
+    Ok(asked.json(&*shared.service, &feed))
+}
+
+/// How one worker stands.
+pub(crate) async fn worker(
+    State(shared): Gate,
+    Path(file): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Response> {
+    let asked = Asked::new(&format!("/v1/workers/{file}"), &headers);
+    let name = file.strip_suffix(".json").unwrap_or(&file).to_owned();
+    let status = ask(&shared, |service| service.status()).await?;
+    let mut workers = status["workers"].as_array().into_iter().flatten();
+    match workers.find(|worker| worker["name"] == *name) {
+        Some(worker) => Ok(asked.json(&*shared.service, worker)),
+        None => Err(refuse_with(
+            StatusCode::NOT_FOUND,
+            &format!("there is no worker called {name}"),
+        )),
+    }
+}
+
 pub(crate) async fn operate(
     State(shared): Gate,
     headers: HeaderMap,

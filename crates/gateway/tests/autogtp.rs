@@ -2,6 +2,9 @@
 
 #![cfg(unix)]
 
+#[path = "support/certificate.rs"]
+mod certificate;
+
 use std::{
     fs,
     net::SocketAddr,
@@ -17,7 +20,7 @@ use std::{
 };
 
 use fleet::{Beginning, Event, Order, Run, ServeOptions, Service};
-use gateway::{Autogtp, Gateway, Settings};
+use gateway::{Autogtp, Gateway, Settings, Tls};
 use go_training::{Go, StockGo};
 
 const CLIENT: &str = "/usr/lib/leelaz/bin/autogtp";
@@ -57,18 +60,30 @@ fn script(path: &Path, text: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A folder in which the client runs: it reaches our server, and its engine needs no graphics card.
-fn folder(dir: &Path, address: SocketAddr, token: &str) -> PathBuf {
+/// A folder in which the client runs: it reaches our server by a script in place of curl, or by `.curlrc` with the
+/// authority that signed the server's certificate; and its engine needs no graphics card.
+fn folder(dir: &Path, address: SocketAddr, token: &str, authority: Option<&Path>) -> PathBuf {
     let home = dir.join("client");
     fs::create_dir_all(home.join("networks")).unwrap();
     fs::create_dir_all(home.join("bin")).unwrap();
-    script(
+    match authority {
+        Some(authority) => fs::write(
+            home.join(".curlrc"),
+            format!(
+                "connect-to = \"zero.sjeng.org:443:127.0.0.1:{}\"\ncacert = \"{}\"\nheader = \"Authorization: Bearer {token}\"\nfail\n",
+                address.port(),
+                authority.display()
+            ),
+        )
+        .unwrap(),
+        None => script(
         &home.join("bin/curl"),
         &format!(
             "#!/bin/bash\nargs=()\nfor word in \"$@\"; do args+=(\"${{word/https:\\/\\/zero.sjeng.org\\//http://{address}/}}\"); done\n\
              exec /usr/bin/curl -H 'Authorization: Bearer {token}' --fail \"${{args[@]}}\"\n"
         ),
-    );
+    ),
+    }
     script(
         &home.join("bin/leelaz"),
         &format!(
@@ -91,6 +106,7 @@ fn play_one(home: &Path) -> String {
         .current_dir(home)
         .env("PATH", path)
         .env("HOME", home)
+        .env("CURL_HOME", home)
         .stdin(Stdio::null())
         .stdout(fs::File::create(home.join("out")).unwrap())
         .stderr(fs::File::create(home.join("err")).unwrap())
@@ -125,6 +141,16 @@ fn records(log: &Path) -> usize {
 
 #[test]
 fn the_real_client_plays_self_play_and_a_match_and_each_counts_once() {
+    play_both(|_| Some(None));
+}
+
+#[test]
+fn the_real_client_does_the_same_over_tls_by_its_curlrc_with_a_token() {
+    play_both(|dir| Some(Some(certificate::make(dir, "zero.sjeng.org")?)));
+}
+
+/// A self-play game and a match game of the real client. `certificate` says which files the server uses, if any.
+fn play_both(certificate: impl FnOnce(&Path) -> Option<Option<[PathBuf; 3]>>) {
     if ![CLIENT, ENGINE, "/usr/bin/curl"]
         .iter()
         .all(|file| Path::new(file).exists())
@@ -133,6 +159,9 @@ fn the_real_client_plays_self_play_and_a_match_and_each_counts_once() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
+    let Some(certificate) = certificate(dir.path()) else {
+        return;
+    };
     let run_dir = dir.path().join("run");
     fs::create_dir(&run_dir).unwrap();
     fs::write(run_dir.join("settings.toml"), SETTINGS).unwrap();
@@ -145,16 +174,28 @@ fn the_real_client_plays_self_play_and_a_match_and_each_counts_once() {
         .unwrap();
     let service: Arc<dyn Service> = ledger;
     let stock = Box::new(StockGo::new(run.settings().clone()));
-    let autogtp = Autogtp::open(&run_dir.join("fleet/autogtp"), &*service, stock).unwrap();
+    let autogtp =
+        Autogtp::open(&run_dir.join("fleet/autogtp"), "autogtp", &*service, stock).unwrap();
     let settings = Settings {
         address: "127.0.0.1:0".parse().unwrap(),
         announce_in: None,
         autogtp: Some(autogtp),
+        tls: certificate.as_ref().map(|[_, certificate, key]| Tls {
+            certificate: certificate.clone(),
+            key: key.clone(),
+        }),
     };
     let running = Gateway::start(service.clone(), settings).unwrap();
     let order = Order::Token { name: "ann".into() };
     let token = service.operate(&order).unwrap();
-    let home = folder(dir.path(), running.address(), &token);
+    let home = folder(
+        dir.path(),
+        running.address(),
+        &token,
+        certificate
+            .as_ref()
+            .map(|[authority, ..]| authority.as_path()),
+    );
 
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {

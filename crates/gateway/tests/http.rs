@@ -87,6 +87,7 @@ fn serve<L: Learner>(dir: &Path, address: SocketAddr) -> (Run<L>, Running, Arc<d
             local_games: Some(0),
             engine: worker::engine(),
             audit_every: 2,
+            ..ServeOptions::default()
         })
         .unwrap();
     let service: Arc<dyn Service> = ledger;
@@ -94,6 +95,7 @@ fn serve<L: Learner>(dir: &Path, address: SocketAddr) -> (Run<L>, Running, Arc<d
         address,
         announce_in: None,
         autogtp: None,
+        tls: None,
     };
     let running = Gateway::start(service.clone(), settings).unwrap();
     (run, running, service)
@@ -106,6 +108,7 @@ fn options(address: SocketAddr, dir: &Path) -> Options {
         token: None,
         name: None,
         server_key: None,
+        ca: None,
         at_once: 2,
         games: None,
     }
@@ -261,6 +264,9 @@ fn what_makes_no_sense_is_refused_and_the_page_always_answers() {
         ("GET /v1/status.json", "", b"", "200"),
         ("GET /v1/networks.json", "", b"", "200"),
         ("GET /v1/matches.json", "", b"", "200"),
+        ("GET /v1/elo.json", "", b"", "200"),
+        ("GET /v1/feed", "", b"", "200"),
+        ("GET /v1/workers/nobody.json", "", b"", "404"),
         ("GET /elo.svg", "", b"", "200"),
         ("GET /nothing", "", b"", "404"),
         ("GET /v1/networks/..%2f..%2fstate", "", b"", "404"),

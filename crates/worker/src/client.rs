@@ -1,14 +1,18 @@
 //! Questions to a server, and answers that are believed only with its signature.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use fleet::{
     Order,
-    wire::{PROTOCOL, Receipt, Task, TaskBatch, TaskRequest, hex, is_signed, random_bytes},
+    wire::{PROTOCOL, Receipt, Task, TaskBatch, TaskRequest, Voice, hex, is_signed, random_bytes},
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use ureq::{Agent, http::StatusCode};
+use ureq::{
+    Agent,
+    http::StatusCode,
+    tls::{Certificate, RootCerts, TlsConfig},
+};
 
 use crate::WorkError;
 
@@ -35,6 +39,31 @@ pub struct Client {
 impl Client {
     /// A server at an address such as `http://127.0.0.1:8470`.
     pub fn new(url: &str) -> Result<Client, WorkError> {
+        Client::over(url, TlsConfig::default())
+    }
+
+    /// A server whose certificate was signed by the authority in this PEM file, and by no other.
+    pub fn with_authority(url: &str, file: &Path) -> Result<Client, WorkError> {
+        let bad = |why: String| WorkError::File {
+            path: file.to_owned(),
+            source: std::io::Error::new(std::io::ErrorKind::InvalidData, why),
+        };
+        let pem = std::fs::read(file).map_err(|source| WorkError::File {
+            path: file.to_owned(),
+            source,
+        })?;
+        let certificate = Certificate::from_pem(&pem).map_err(|error| bad(error.to_string()))?;
+        let roots = RootCerts::new_with_certs(&[certificate]);
+        Client::over(url, TlsConfig::builder().root_certs(roots).build())
+    }
+
+    /// The server on this machine, whose certificate names another address than the one of this machine to itself.
+    pub fn on_this_machine(url: &str) -> Result<Client, WorkError> {
+        let tls = TlsConfig::builder().disable_verification(true).build();
+        Client::over(url, tls)
+    }
+
+    fn over(url: &str, tls: TlsConfig) -> Result<Client, WorkError> {
         if !url.starts_with("http://") && !url.starts_with("https://") {
             return Err(WorkError::Refused(format!(
                 "{url} is no address of a server: it must begin with http:// or https://"
@@ -42,6 +71,7 @@ impl Client {
         }
         let config = Agent::config_builder()
             .timeout_global(Some(TIMEOUT))
+            .tls_config(tls)
             .http_status_as_error(false)
             .user_agent(CLIENT)
             .build();
@@ -72,7 +102,7 @@ impl Client {
     pub fn hello(&self) -> Result<Value, WorkError> {
         let nonce = nonce()?;
         let path = "/v1/hello";
-        let (bytes, signature) = self.send("GET", path, &nonce, None)?;
+        let (bytes, signed) = self.send("GET", path, &nonce, None)?;
         let hello: Value = parse(&bytes)?;
         let key = hello["key"].as_str().unwrap_or_default();
         if let Some(known) = &self.key
@@ -84,7 +114,7 @@ impl Client {
                 self.url
             )));
         }
-        verify(key, path, &nonce, &bytes, &signature)?;
+        signed.verify(key, path, &nonce, &bytes)?;
         let oldest = hello["oldest"].as_u64().unwrap_or(0);
         if oldest > u64::from(PROTOCOL) {
             return Err(WorkError::Refused(format!(
@@ -126,8 +156,8 @@ impl Client {
     pub fn hand_in(&self, id: &str, envelope: &[u8]) -> Result<Receipt, WorkError> {
         let path = format!("/v1/games/{id}");
         let nonce = nonce()?;
-        let (bytes, signature) = self.send("PUT", &path, &nonce, Some(envelope))?;
-        self.check(&path, &nonce, &bytes, &signature)?;
+        let (bytes, signed) = self.send("PUT", &path, &nonce, Some(envelope))?;
+        signed.verify(self.known_key(), &path, &nonce, &bytes)?;
         parse(&bytes)
     }
 
@@ -173,20 +203,13 @@ impl Client {
         body: Option<&str>,
     ) -> Result<T, WorkError> {
         let nonce = nonce()?;
-        let (bytes, signature) = self.send(method, path, &nonce, body.map(str::as_bytes))?;
-        self.check(path, &nonce, &bytes, &signature)?;
+        let (bytes, signed) = self.send(method, path, &nonce, body.map(str::as_bytes))?;
+        signed.verify(self.known_key(), path, &nonce, &bytes)?;
         parse(&bytes)
     }
 
-    fn check(
-        &self,
-        path: &str,
-        nonce: &str,
-        bytes: &[u8],
-        signature: &str,
-    ) -> Result<(), WorkError> {
-        let key = self.key.as_deref().unwrap_or_default();
-        verify(key, path, nonce, bytes, signature)
+    fn known_key(&self) -> &str {
+        self.key.as_deref().unwrap_or_default()
     }
 
     /// The bytes of a good answer and its signature.
@@ -196,7 +219,7 @@ impl Client {
         path: &str,
         nonce: &str,
         body: Option<&[u8]>,
-    ) -> Result<(Vec<u8>, String), WorkError> {
+    ) -> Result<(Vec<u8>, Signed), WorkError> {
         let url = format!("{}{path}", self.url);
         let mut headers = vec![("tengen-nonce", nonce.to_owned())];
         if let Some(token) = &self.token {
@@ -226,7 +249,10 @@ impl Client {
             let value = response.headers().get(name)?;
             value.to_str().ok().map(str::to_owned)
         };
-        let signature = header("tengen-signature").unwrap_or_default();
+        let signed = Signed {
+            signature: header("tengen-signature").unwrap_or_default(),
+            voice: header("tengen-voice"),
+        };
         let retry_after = header("retry-after").and_then(|value| value.parse().ok());
         let status = response.status();
         let bytes = response
@@ -236,7 +262,7 @@ impl Client {
             .read_to_vec()
             .map_err(|error| self.unreachable(&error))?;
         if status.is_success() {
-            return Ok((bytes, signature));
+            return Ok((bytes, signed));
         }
         let answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let why = match answer["error"].as_str() {
@@ -270,19 +296,35 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WorkError> {
         .map_err(|error| WorkError::later(format!("the server's answer cannot be read: {error}")))
 }
 
-fn verify(
-    key: &str,
-    path: &str,
-    nonce: &str,
-    bytes: &[u8],
-    signature: &str,
-) -> Result<(), WorkError> {
-    let mut signed = format!("tengen answer\n{nonce}\n{path}\n").into_bytes();
-    signed.extend_from_slice(bytes);
-    if is_signed(key, &signed, signature) {
-        return Ok(());
+/// What an answer is signed with.
+struct Signed {
+    signature: String,
+    /// A key that signs in the server's place, and the server's word for it.
+    voice: Option<String>,
+}
+
+impl Signed {
+    /// Refuses an answer that the server with this key, or somebody it appointed, did not sign for this question.
+    fn verify(&self, key: &str, path: &str, nonce: &str, bytes: &[u8]) -> Result<(), WorkError> {
+        let mut signed = format!("tengen answer\n{nonce}\n{path}\n").into_bytes();
+        signed.extend_from_slice(bytes);
+        let signer = match self
+            .voice
+            .as_deref()
+            .and_then(|voice| voice.split_once(':'))
+        {
+            None => Some(key.to_owned()),
+            Some((voice, sig)) => {
+                let (voice, sig) = (voice.to_owned(), sig.to_owned());
+                let voice = Voice { key: voice, sig };
+                voice.is_of(key).then_some(voice.key)
+            }
+        };
+        if signer.is_some_and(|signer| is_signed(&signer, &signed, &self.signature)) {
+            return Ok(());
+        }
+        Err(WorkError::Untrusted(
+            "an answer does not carry the server's signature; somebody may be in between. Nothing was taken from it".into(),
+        ))
     }
-    Err(WorkError::Untrusted(
-        "an answer does not carry the server's signature; somebody may be in between. Nothing was taken from it".into(),
-    ))
 }

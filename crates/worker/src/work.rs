@@ -45,6 +45,8 @@ pub struct Options {
     pub name: Option<String>,
     /// The key the server must have.
     pub server_key: Option<String>,
+    /// The authority that signed the server's certificate, if it is not a public one.
+    pub ca: Option<PathBuf>,
     /// Games at once.
     pub at_once: usize,
     /// Ends after so many games.
@@ -90,7 +92,10 @@ pub fn work(
     on_progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Summary, WorkError> {
     let spool = Spool::open(&options.dir)?;
-    let mut client = Client::new(&options.url)?;
+    let mut client = match &options.ca {
+        Some(file) => Client::with_authority(&options.url, file)?,
+        None => Client::new(&options.url)?,
+    };
     let game = join(options, &spool, &mut client, stop, on_progress)?;
     let Some(game) = game else {
         return Ok(Summary::default());

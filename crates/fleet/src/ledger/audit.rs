@@ -81,25 +81,33 @@ impl<G: Game> Ledger<G> {
                 return true;
             }
         };
-        let name = &envelope.header.task.worker;
+        let task = &envelope.header.task;
+        self.count_audit(&task.worker, task.number, is_same);
+        true
+    }
+
+    /// A sampled game, packed, for somebody else to play again.
+    pub(crate) fn next_sample(&self) -> Option<Vec<u8>> {
+        let envelope = lock(&self.audits).waiting.pop_front()?;
+        Some(envelope.pack())
+    }
+
+    /// A game was played again; a worker whose game came out differently is put in quarantine.
+    pub(crate) fn count_audit(&self, name: &str, number: u64, is_same: bool) {
         let mut standings = lock(&self.standings);
-        let counts = &mut standings.entry(name.clone()).or_default().counts;
+        let counts = &mut standings.entry(name.to_owned()).or_default().counts;
         if is_same {
             counts.audits_passed += 1;
-            return true;
+            return;
         }
         counts.audits_failed += 1;
         drop(standings);
-        let reason = format!(
-            "game {} came out differently when it was played again",
-            envelope.header.task.number
-        );
+        let reason = format!("game {number} came out differently when it was played again");
         self.note(format!("{name} is in quarantine: {reason}"));
         // An account that is gone has no games to keep apart.
         let _ = self.accounts.change(name, |account| {
             account.quarantined.get_or_insert(reason);
         });
-        true
     }
 
     fn audit_player(&self, network: &str) -> Option<Arc<G::Player>> {

@@ -1,5 +1,7 @@
 //! Games come in: checked in order of cost, kept once, answered with a receipt.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use super::{Accepted, Ledger, Refusal, lock, unix_seconds};
 use crate::{
     Account, Appended, Checked, Game, MatchGame, MatchRecord, check_game,
@@ -11,8 +13,8 @@ const KEEP_NETWORKS: usize = 3;
 
 impl<G: Game> Ledger<G> {
     /// Takes a game in. A receipt is final: the game is in the log, or will never be.
-    pub(crate) fn take_in(&self, token: &str, bytes: &[u8]) -> Result<Receipt, Refusal> {
-        let account = self.account(token)?;
+    pub(crate) fn take_in(&self, token_hash: &str, bytes: &[u8]) -> Result<Receipt, Refusal> {
+        let account = self.account_of_hash(token_hash)?;
         {
             let mut standings = lock(&self.standings);
             let standing = standings.entry(account.name.clone()).or_default();
@@ -62,15 +64,18 @@ impl<G: Game> Ledger<G> {
         if let Some(why) = self.too_late(task)? {
             return receipt(Acceptance::Stale, why);
         }
-        let checked = check_game::<G>(&self.settings, task, &header.game, &envelope.body);
-        let checked = match checked {
-            Ok(checked) => checked,
-            Err(why) => return refused(why),
+        // A game that breaks the check itself must not come again and again, nor hold up others.
+        let check = || check_game::<G>(&self.settings, task, &header.game, &envelope.body);
+        let checked = match catch_unwind(AssertUnwindSafe(check)) {
+            Ok(Ok(checked)) => checked,
+            Ok(Err(why)) => return refused(why),
+            Err(_) => {
+                self.store.set_apart(&envelope.pack())?;
+                return refused("its check broke down; it is kept for the operator".into());
+            }
         };
         if let Some(reason) = &account.quarantined {
-            let mut log = lock(&self.quarantine);
-            log.append(&envelope.pack())
-                .map_err(crate::StoreError::from)?;
+            self.store.set_apart(&envelope.pack())?;
             let why = format!("games of {} are kept apart: {reason}", account.name);
             return receipt(Acceptance::Quarantined, why);
         }
@@ -152,9 +157,10 @@ impl<G: Game> Ledger<G> {
         }
         *seq += 1;
         let seq = *seq;
+        // While nobody else appends: games arrive in the order of the log.
+        self.shared.arrived(record);
         drop(accepted);
         self.shared.desk.count_game(header.task.round);
-        self.shared.arrived(record);
         self.shared.desk.wake();
         self.consider_audit(account, envelope);
         Ok(Receipt {

@@ -55,7 +55,12 @@ impl<G: Game> Ledger<G> {
 
     /// The account of a token, unless it is banned.
     pub(super) fn account(&self, token: &str) -> Result<Account, Refusal> {
-        let account = self.accounts.of_token(token).ok_or_else(|| {
+        self.account_of_hash(&sha256_hex(token.as_bytes()))
+    }
+
+    /// The account of the token with this SHA-256, unless it is banned.
+    pub(super) fn account_of_hash(&self, token_hash: &str) -> Result<Account, Refusal> {
+        let account = self.accounts.of_token_hash(token_hash).ok_or_else(|| {
             let why = "nobody knows this token; ask the run's operator for another";
             Refusal::new(RefusalKind::Unknown, why)
         })?;

@@ -14,13 +14,13 @@ mod status;
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet, VecDeque},
-    fs, io,
+    fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::SystemTime,
 };
 
-use base::{Log, LogError, write_whole};
+use base::LogError;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -35,6 +35,8 @@ use standing::Standing;
 
 /// Where a served run keeps what concerns workers, below its own folder.
 const FOLDER: &str = "fleet";
+/// The note that says which run this is.
+const IDENTITY: &str = "run.json";
 /// Events that the page shows.
 const MOST_EVENTS: usize = 100;
 
@@ -49,6 +51,8 @@ pub struct ServeOptions {
     pub engine: String,
     /// One game in so many is played again.
     pub audit_every: u64,
+    /// The start of the server is at least the one with this number; 0 to count in the run's own store only.
+    pub epoch: u64,
 }
 
 impl Default for ServeOptions {
@@ -58,6 +62,7 @@ impl Default for ServeOptions {
             local_games: None,
             engine: String::new(),
             audit_every: 200,
+            epoch: 0,
         }
     }
 }
@@ -89,7 +94,6 @@ pub struct Ledger<G: Game> {
     signer: Signer,
     accounts: Accounts,
     accepted: Mutex<Accepted>,
-    quarantine: Mutex<Log>,
     networks: Mutex<HashMap<String, NetworkRef>>,
     standings: Mutex<BTreeMap<String, Standing>>,
     audits: Mutex<audit::Audits<G>>,
@@ -118,7 +122,7 @@ struct EventLine {
 }
 
 /// Why a request is not answered as wished.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// What kind of refusal it is.
     pub kind: RefusalKind,
@@ -127,7 +131,7 @@ pub struct Refusal {
 }
 
 /// What kind of refusal it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RefusalKind {
     /// Nobody knows this token.
     Unknown,
@@ -144,7 +148,8 @@ pub enum RefusalKind {
 }
 
 impl Refusal {
-    pub(crate) fn new(kind: RefusalKind, why: impl Into<String>) -> Refusal {
+    /// A refusal with its sentence.
+    pub fn new(kind: RefusalKind, why: impl Into<String>) -> Refusal {
         let why = why.into();
         Refusal { kind, why }
     }
@@ -173,15 +178,14 @@ impl<G: Game> Ledger<G> {
         })?;
         let settings_text = toml::to_string(&*settings)
             .map_err(|error| LedgerError::Settings(error.to_string()))?;
-        shared.desk.open_to_workers(dir.join("numbers"))?;
+        shared.desk.open_to_workers(store.clone())?;
         let match_seq = store.match_games()?.len() as u64;
         Ok(Ledger {
             settings_hash: sha256_hex(settings_text.as_bytes()),
             settings_text,
-            identity: Identity::next(&dir.join("run.json"))?,
+            identity: Identity::next(&*store, options.epoch)?,
             signer: Signer::open(&dir.join("server.key"))?,
-            accounts: Accounts::open(&dir.join("workers.json"))?,
-            quarantine: Mutex::new(Log::open(&dir.join("quarantine.log"), |_| {})?),
+            accounts: Accounts::open(store.clone())?,
             accepted: Mutex::new(Accepted {
                 seq: numbers.len() as u64,
                 match_seq,
@@ -267,32 +271,20 @@ impl<G: Game> Ledger<G> {
 }
 
 impl Identity {
-    /// The identity of the run in its file, with the next epoch.
-    fn next(file: &Path) -> Result<Identity, LedgerError> {
-        let path = || file.to_owned();
-        let mut identity = match fs::read(file) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| StoreError::Content {
-                path: path(),
+    /// The identity of the run, with the next epoch; at least `epoch`, if somebody counts besides.
+    fn next(store: &dyn Store, epoch: u64) -> Result<Identity, LedgerError> {
+        let mut identity = match store.note(IDENTITY)? {
+            Some(bytes) => serde_json::from_slice(&bytes).map_err(|error| StoreError::Content {
+                path: IDENTITY.into(),
                 message: error.to_string(),
             })?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Identity {
+            None => Identity {
                 run: hex(&random_bytes::<8>()?),
                 epoch: 0,
             },
-            Err(source) => {
-                return Err(StoreError::File {
-                    path: path(),
-                    source,
-                }
-                .into());
-            }
         };
-        identity.epoch += 1;
-        let bytes = serde_json::to_vec(&identity).unwrap_or_default();
-        write_whole(file, &bytes).map_err(|source| StoreError::File {
-            path: path(),
-            source,
-        })?;
+        identity.epoch = epoch.max(identity.epoch + 1);
+        store.put_note(IDENTITY, &serde_json::to_vec(&identity).unwrap_or_default())?;
         Ok(identity)
     }
 }

@@ -127,8 +127,13 @@ impl Envelope {
         encoder.finish().unwrap_or_default()
     }
 
-    /// The envelope of received bytes. Nothing in it is believed yet.
-    pub fn unpack(bytes: &[u8]) -> Result<Envelope, EnvelopeError> {
+    /// The header of received bytes, without unpacking the game. Nothing in it is believed yet.
+    pub fn header(bytes: &[u8]) -> Result<HandIn, EnvelopeError> {
+        Ok(Envelope::split(bytes)?.0)
+    }
+
+    /// The header and the packed game.
+    fn split(bytes: &[u8]) -> Result<(HandIn, &[u8]), EnvelopeError> {
         if bytes.len() > MOST_PACKED_BYTES {
             return Err(EnvelopeError::Long(bytes.len()));
         }
@@ -139,8 +144,14 @@ impl Envelope {
             .ok_or_else(|| EnvelopeError::Header("it does not end".into()))?;
         let header = serde_json::from_slice(&bytes[..end])
             .map_err(|error| EnvelopeError::Header(error.to_string()))?;
+        Ok((header, &bytes[end + 1..]))
+    }
+
+    /// The envelope of received bytes. Nothing in it is believed yet.
+    pub fn unpack(bytes: &[u8]) -> Result<Envelope, EnvelopeError> {
+        let (header, packed) = Envelope::split(bytes)?;
         let mut body = Vec::new();
-        let mut decoder = DeflateDecoder::new(&bytes[end + 1..]);
+        let mut decoder = DeflateDecoder::new(packed);
         (&mut decoder)
             .take(MOST_UNPACKED_BYTES as u64 + 1)
             .read_to_end(&mut body)

@@ -18,6 +18,38 @@ pub struct Signer {
     pair: Ed25519KeyPair,
 }
 
+/// A key that signs answers in a server's place, with the server's signature under it.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Voice {
+    /// The public key.
+    pub key: String,
+    /// The server's signature.
+    pub sig: String,
+}
+
+impl Voice {
+    /// The server lets a key answer for it.
+    pub fn appoint(key: &str, server: &Signer) -> Voice {
+        Voice {
+            key: key.to_owned(),
+            sig: server.sign(Voice::signed_text(key).as_bytes()),
+        }
+    }
+
+    /// Whether the server with this key said so.
+    pub fn is_of(&self, server_key: &str) -> bool {
+        is_signed(
+            server_key,
+            Voice::signed_text(&self.key).as_bytes(),
+            &self.sig,
+        )
+    }
+
+    fn signed_text(key: &str) -> String {
+        format!("tengen voice\n{key}")
+    }
+}
+
 /// Why there is no key.
 #[derive(Debug, Error)]
 pub enum KeyError {
@@ -119,6 +151,21 @@ mod tests {
         assert!(is_signed(&signer.public_key(), b"", &signature));
         assert!(!is_signed(&signer.public_key(), b"x", &signature));
         assert!(!is_signed("00", b"", &signature));
+    }
+
+    #[test]
+    fn a_voice_is_believed_only_with_the_servers_word() {
+        let [server, gateway, thief] =
+            [1, 2, 3].map(|secret| Signer::from_secret(&[secret; 32]).unwrap());
+        let voice = Voice::appoint(&gateway.public_key(), &server);
+        assert!(voice.is_of(&server.public_key()));
+        assert!(!voice.is_of(&gateway.public_key()));
+        assert!(!Voice::appoint(&thief.public_key(), &thief).is_of(&server.public_key()));
+        let stolen = Voice {
+            key: thief.public_key(),
+            ..voice
+        };
+        assert!(!stolen.is_of(&server.public_key()));
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub use envelope::{
     Envelope, EnvelopeError, HandIn, MOST_PACKED_BYTES, MOST_UNPACKED_BYTES, MatchBody,
 };
 pub use ids::{game_id, hex, sha256_hex, unhex};
-pub use keys::{KeyError, Signer, is_signed, random_bytes};
+pub use keys::{KeyError, Signer, Voice, is_signed, random_bytes};
 pub use task::{Acceptance, Kind, NetworkRef, Receipt, Task, TaskBatch, TaskRequest};
 
 /// The version of the messages. Fields that a reader does not know are ignored.
