@@ -2,10 +2,14 @@
 
 use std::{net::SocketAddr, path::Path, process::ExitCode, sync::Arc};
 
+use broker::{RoleOptions, Streams};
 use fleet::{Beginning, Game, Learner, Run, ServeOptions, Service, StockGames, settings_file};
-use gateway::{Autogtp, Gateway, Running};
+use gateway::{Autogtp, Gateway, Running, Tls};
 
-use crate::commands::zero::run_to_end;
+use crate::commands::{
+    roles::{run_checker, run_ledger, run_trainer},
+    zero::run_to_end,
+};
 
 /// Every game that `tengen zero` learns.
 pub fn games() -> Vec<Entry> {
@@ -58,7 +62,18 @@ pub struct Entry {
     pub run: Box<Start>,
     /// The settings file of a new run.
     pub settings: fn() -> String,
+    /// The roles of a run over a broker.
+    pub ledger: StartLedger,
+    pub trainer: StartRole,
+    pub check: StartRole,
+    /// What Leela Zero's own client plays under settings, if it can.
+    pub stock: Box<Stock>,
 }
+
+type StartLedger =
+    fn(&Streams, &Path, &Beginning, RoleOptions, Option<u64>) -> anyhow::Result<ExitCode>;
+type StartRole = fn(&Streams, &Path) -> anyhow::Result<ExitCode>;
+type Stock = dyn Fn(&str) -> Option<Box<dyn StockGames>>;
 
 impl Entry {
     fn new<L: Learner>(
@@ -77,6 +92,10 @@ impl Entry {
                 run_to_end(run, rounds)
             }),
             settings: || settings_file::<L>(&<L as Game>::Settings::default()),
+            ledger: run_ledger::<L>,
+            trainer: run_trainer::<L>,
+            check: run_checker::<L>,
+            stock: Box::new(move |settings| stock_games(&toml::from_str(settings).ok()?)),
         }
     }
 
@@ -95,6 +114,8 @@ pub struct Serving {
     pub is_open: bool,
     /// Games at once in this process; those of the settings if it is not said.
     pub local_games: Option<usize>,
+    /// The certificate, if this server speaks TLS itself.
+    pub tls: Option<Tls>,
 }
 
 impl Serving {
@@ -114,19 +135,27 @@ impl Serving {
         let service: Arc<dyn Service> = ledger;
         let folder = dir.join("fleet");
         let autogtp = stock
-            .map(|games| Autogtp::open(&folder.join("autogtp"), &*service, games))
+            .map(|games| Autogtp::open(&folder.join("autogtp"), "autogtp", &*service, games))
             .transpose()?;
         let settings = gateway::Settings {
             address: self.address,
             announce_in: Some(folder),
             autogtp,
+            tls: self.tls.clone(),
         };
         let key = service.public_key();
         let running = Gateway::start(service, settings)?;
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
         println!(
-            "serving http://{}; the server's key is {key}",
+            "serving {scheme}://{}; the server's key is {key}",
             running.address()
         );
+        if self.tls.is_none() && !self.address.ip().is_loopback() {
+            eprintln!(
+                "tengen: {} can be reached by others without TLS; put a proxy with TLS before it, or name a certificate with --tls",
+                self.address
+            );
+        }
         Ok(running)
     }
 }

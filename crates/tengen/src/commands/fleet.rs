@@ -12,11 +12,15 @@ use fleet::Order;
 use serde_json::Value;
 use worker::Client;
 
-use super::terminal;
+use super::{roles, terminal};
 
-/// Operate a run that is served with `tengen zero --serve`
+/// Operate a run that is served with `tengen zero --serve`, or run a role of one over a message broker
 #[derive(Subcommand)]
 pub enum Command {
+    Ledger(roles::Ledger),
+    Trainer(roles::Training),
+    Gateway(roles::Gate),
+    Check(roles::Check),
     /// Show where the run stands: games, workers, the match under way
     #[command(after_help = "Example:\n  tengen fleet status --dir runs/go9")]
     Status {
@@ -76,6 +80,15 @@ pub enum Command {
         #[arg(long, value_name = "FILE", default_value = "games.jsonl")]
         out: PathBuf,
     },
+    /// Delete networks that were never the best one and are older than some rounds; games and results stay
+    #[command(after_help = "Example:\n  tengen fleet tidy --dir runs/go9")]
+    Tidy {
+        #[command(flatten)]
+        run: RunFolder,
+        /// Rounds whose networks are all kept
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        rounds: u64,
+    },
     /// Copy the run to another folder, also while it is served; the copy can be opened like the run itself
     #[command(after_help = "Example:\n  tengen fleet backup --dir runs/go9 --out copies/go9")]
     Backup {
@@ -98,6 +111,10 @@ pub struct RunFolder {
 /// Runs the subcommand.
 pub fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
+        Command::Ledger(args) => return roles::ledger(&args),
+        Command::Trainer(args) => return roles::trainer(&args),
+        Command::Gateway(args) => return roles::gateway(&args),
+        Command::Check(args) => return roles::check(&args),
         Command::Status { run, json } => {
             let status = connect(&run.dir)?.status()?;
             if json {
@@ -111,6 +128,7 @@ pub fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Release { name, run } => order(&run, &Order::Release { name })?,
         Command::Pause { run } => order(&run, &Order::Pause)?,
         Command::Resume { run } => order(&run, &Order::Resume)?,
+        Command::Tidy { run, rounds } => tidy(&run.dir, rounds)?,
         Command::Export { run, out } => export(&run.dir, &out)?,
         Command::Backup { run, out } => {
             backup(&run.dir, &out)?;
@@ -139,7 +157,12 @@ fn connect(dir: &Path) -> anyhow::Result<Client> {
     let found: Value =
         serde_json::from_str(&text).with_context(|| format!("{} is damaged", file.display()))?;
     let text = |name: &str| found[name].as_str().unwrap_or_default();
-    let mut client = Client::new(&format!("http://{}", text("address")))?;
+    let scheme = if found["tls"] == true {
+        "https"
+    } else {
+        "http"
+    };
+    let mut client = Client::on_this_machine(&format!("{scheme}://{}", text("address")))?;
     let hello = client.hello()?;
     client.trust(hello["key"].as_str().unwrap_or_default());
     client.set_token(text("token"));
@@ -193,6 +216,38 @@ fn show(status: &Value) -> anyhow::Result<()> {
         );
     }
     terminal::print(&text)?;
+    Ok(())
+}
+
+/// Deletes the files of networks that nobody needs any more.
+fn tidy(dir: &Path, rounds: u64) -> anyhow::Result<()> {
+    let file = dir.join("state.json");
+    let text = fs::read(&file)
+        .with_context(|| format!("{} is no run: there is no state.json in it", dir.display()))?;
+    let state: fleet::State =
+        serde_json::from_slice(&text).with_context(|| format!("{} is damaged", file.display()))?;
+    let used = state.networks_in_use(rounds.max(1));
+    let networks = dir.join("networks");
+    let (mut files, mut bytes) = (0_usize, 0);
+    for entry in fs::read_dir(&networks).with_context(|| networks.display().to_string())? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let hash = name.to_str().and_then(|name| name.split('.').next());
+        // What has no hash for a name was put there by somebody else.
+        let is_network = hash.is_some_and(|hash| {
+            hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+        });
+        if is_network && hash.is_some_and(|hash| !used.contains(hash)) {
+            bytes += entry.metadata().map_or(0, |found| found.len());
+            fs::remove_file(entry.path()).with_context(|| entry.path().display().to_string())?;
+            files += 1;
+        }
+    }
+    println!(
+        "{} deleted, {} kB",
+        terminal::counted(files, "file", "files"),
+        bytes / 1000
+    );
     Ok(())
 }
 

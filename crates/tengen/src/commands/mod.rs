@@ -14,6 +14,7 @@ mod ladder;
 mod mario;
 mod matches;
 mod net;
+pub mod roles;
 mod selfplay;
 mod sgf;
 mod studio;

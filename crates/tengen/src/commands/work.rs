@@ -38,6 +38,10 @@ pub struct Args {
     #[arg(long, value_name = "KEY")]
     server_key: Option<String>,
 
+    /// The certificate of the authority that signed the server's, as a PEM file, if it is not a public one
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+
     /// Games at once
     #[arg(long, value_name = "N", default_value_t = 16)]
     at_once: usize,
@@ -60,6 +64,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         token: args.token,
         name: args.name,
         server_key: args.server_key,
+        ca: args.ca,
         at_once: args.at_once,
         games: args.games,
     };

@@ -99,6 +99,15 @@ impl Subcommand for Command {
                         .help("Games at once in this process instead of the settings' number; 0 leaves all to workers"),
                 )
                 .arg(
+                    Arg::new("tls")
+                        .long("tls")
+                        .requires("serve")
+                        .num_args(2)
+                        .value_names(["CERTIFICATE", "KEY"])
+                        .value_parser(value_parser!(PathBuf))
+                        .help("Serve over TLS with this certificate and its private key, as PEM files"),
+                )
+                .arg(
                     Arg::new("print-settings")
                         .long("print-settings")
                         .action(ArgAction::SetTrue)
@@ -142,12 +151,10 @@ impl FromArgMatches for Command {
             }
         }
         for pair in matches.get_many::<String>("set").into_iter().flatten() {
-            let (setting, value) = pair.split_once('=').ok_or_else(|| {
-                let message =
-                    format!("--set {pair}: expected SETTING=VALUE, such as selfplay.games=400\n");
-                clap::Error::raw(ErrorKind::ValueValidation, message)
+            let value = parse_set(pair).map_err(|message| {
+                clap::Error::raw(ErrorKind::ValueValidation, format!("{message}\n"))
             })?;
-            values.push((setting.trim().to_owned(), value.trim().to_owned()));
+            values.push(value);
         }
         Ok(Command {
             game: name.to_owned(),
@@ -165,6 +172,10 @@ impl FromArgMatches for Command {
                     address: *address,
                     is_open: matches.get_flag("open"),
                     local_games: matches.get_one::<usize>("local-games").copied(),
+                    tls: matches.get_many::<PathBuf>("tls").and_then(|files| {
+                        let files: Vec<PathBuf> = files.cloned().collect();
+                        super::roles::tls(Some(&files))
+                    }),
                 }),
         })
     }
@@ -173,6 +184,14 @@ impl FromArgMatches for Command {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
+}
+
+/// A setting and its value.
+pub fn parse_set(pair: &str) -> Result<(String, String), String> {
+    let (setting, value) = pair.split_once('=').ok_or_else(|| {
+        format!("--set {pair}: expected SETTING=VALUE, such as selfplay.games=400")
+    })?;
+    Ok((setting.trim().to_owned(), value.trim().to_owned()))
 }
 
 /// Runs the subcommand.
