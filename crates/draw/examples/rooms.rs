@@ -3,9 +3,11 @@
 use draw::{Anchor, Canvas, Rgb, style};
 
 /// Layers from the top, each with its crates and what they are for.
-const LAYERS: [(&str, &[&str]); 9] = [
+const LAYERS: [(&str, &[&str]); 11] = [
     ("the program", &["tengen"]),
-    ("protocols", &["gtp"]),
+    ("the page in the browser", &["studio"]),
+    ("protocols", &["gtp", "analysis"]),
+    ("a run on many machines", &["gateway", "broker", "worker"]),
     (
         "what a game teaches",
         &["go-training", "mario-training", "safety-training"],
