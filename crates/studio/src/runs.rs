@@ -62,11 +62,14 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Looks for runs: folders with a state or a history in them, one or two levels down.
+    /// Looks for runs: folders with a state or a history in them, one or two levels down. What lies inside a run, such as
+    /// the trainings of its rounds, is part of it.
     pub fn look(&mut self, folders: &[PathBuf]) {
         for folder in folders {
             for one in folders_in(folder) {
-                self.add(&one);
+                if self.add(&one) {
+                    continue;
+                }
                 for two in folders_in(&one) {
                     self.add(&two);
                 }
@@ -74,7 +77,8 @@ impl Runs {
         }
     }
 
-    fn add(&mut self, folder: &Path) {
+    /// Adds a folder if it is a run; says whether it is one.
+    fn add(&mut self, folder: &Path) -> bool {
         let is_run = ["state.json", "settings.toml", "history.csv"]
             .iter()
             .any(|name| folder.join(name).is_file());
@@ -88,6 +92,7 @@ impl Runs {
                 has_ended: false,
             });
         }
+        is_run
     }
 
     /// A run by its id.
@@ -510,6 +515,25 @@ mod tests {
             of("random").abs() < 10.0,
             "as strong as the first one: {ratings}"
         );
+    }
+
+    #[test]
+    fn trainings_inside_a_run_are_no_runs_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, file) in [
+            ("zero", "state.json"),
+            ("zero/training-0001", "history.csv"),
+            ("trainings/one", "history.csv"),
+        ] {
+            let path = folder.path().join(path);
+            fs::create_dir_all(&path).unwrap();
+            fs::write(path.join(file), "").unwrap();
+        }
+        let mut runs = Runs::default();
+        runs.look(&[folder.path().to_owned()]);
+        let mut names: Vec<String> = runs.runs.values().map(Run::name).collect();
+        names.sort();
+        assert_eq!(names, ["one", "zero"]);
     }
 
     #[test]

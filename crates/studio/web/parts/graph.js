@@ -71,7 +71,7 @@ const RIGHT = 18;
 
 /** Lines for a plain chart. @param {{ name: string, points: [number, number][], kind?: string, dots?: any[] }[]} curves @param {{ label: string, yName?: string, xName?: string, height?: number, marks?: {y: number, name: string}[] }} options */
 export function lineChart(curves, options) {
-  const [width, height, left, bottom] = [520, options.height ?? 200, 44, 24];
+  const [width, height, left, bottom] = [520, options.height ?? 200, 54, 24];
   const all = curves.flatMap((curve) => [...curve.points, ...(curve.dots ?? []).flatMap((dot) => [dot.y - (dot.error ?? 0), dot.y + (dot.error ?? 0)].map((y) => /** @type {[number, number]} */ ([dot.x, y])))]);
   if (all.length === 0) return h('p', { class: 'dim small' }, t('Nothing to draw yet.'));
   const extent = (/** @type {number[]} */ values) => /** @type {[number, number]} */ ([Math.min(...values), Math.max(...values)]);
@@ -84,8 +84,8 @@ export function lineChart(curves, options) {
   const y = (/** @type {number} */ v) => 8 + (1 - (v - y0) / (y1 - y0)) * (height - bottom - 8);
   const ticks = steps(y0, y1, 4);
   return s('svg', { class: 'chart', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': options.label },
-    ticks.map((tick) => [s('path', { d: `M${left} ${y(tick)}H${width - RIGHT}`, class: 'axis' }), s('text', { x: left - 5, y: y(tick) + 3, 'text-anchor': 'end' }, shortNumber(tick))]),
-    steps(x0, x1, 6).map((tick) => s('text', { x: x(tick), y: height - 8, 'text-anchor': 'middle' }, shortNumber(tick))),
+    ticks.map((tick) => [s('path', { d: `M${left} ${y(tick)}H${width - RIGHT}`, class: 'axis' }), s('text', { x: left - 5, y: y(tick) + 3, 'text-anchor': 'end' }, shortNumber(tick, ticks[1] - ticks[0]))]),
+    steps(x0, x1, 6).map((tick, _, all) => s('text', { x: x(tick), y: height - 8, 'text-anchor': 'middle' }, shortNumber(tick, all[1] - all[0]))),
     (options.marks ?? []).map((mark) => [s('path', { d: `M${left} ${y(mark.y)}H${width - RIGHT}`, class: 'axis', 'stroke-dasharray': '4 3' }), s('text', { x: width - RIGHT - 2, y: y(mark.y) - 3, 'text-anchor': 'end' }, mark.name)]),
     curves.map((curve, index) => s('path', { d: curve.points.map((p, i) => `${i ? 'L' : 'M'}${x(p[0]).toFixed(1)} ${y(p[1]).toFixed(1)}`).join(''), class: `curve ${curve.kind ?? ''}`, stroke: `var(--plot-${(index % 3) + 1})` })),
     curves.map((curve, index) => (curve.dots ?? []).map((dot) => s('g', {}, dot.error ? s('path', { d: `M${x(dot.x)} ${y(dot.y - dot.error)}V${y(dot.y + dot.error)}`, stroke: `var(--plot-${(index % 3) + 1})` }) : null,
@@ -101,6 +101,6 @@ function steps(least, most, count) {
   return Array.from({ length: Math.floor((most - first) / step) + 1 }, (_, i) => first + i * step);
 }
 
-/** @param {number} value */
-const shortNumber = (value) => Math.abs(value) >= 1e6 ? `${+(value / 1e6).toFixed(1)}M` : Math.abs(value) >= 1e4 ? `${+(value / 1e3).toFixed(1)}k` : String(+value.toFixed(3));
+/** A figure of an axis, with as many digits as its steps need. @param {number} value @param {number} step */
+const shortNumber = (value, step) => Math.abs(value) >= 1e6 ? `${+(value / 1e6).toFixed(1)}M` : Math.abs(value) >= 1e4 ? `${+(value / 1e3).toFixed(1)}k` : value.toFixed(Math.max(0, Math.min(8, -Math.floor(Math.log10(step || 1) + 1e-9))));
 export { show };
