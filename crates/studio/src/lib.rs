@@ -28,6 +28,7 @@ mod document;
 mod graph;
 mod opinion;
 mod state;
+mod table;
 
 // Who thinks.
 mod thinker;

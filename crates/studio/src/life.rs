@@ -110,7 +110,7 @@ pub fn territory(board: &Board) -> Value {
 /// What is proved and read of the group at a point.
 ///
 /// The safety network is not asked: it judges groups that a safe wall encloses, which are few in games, and what was
-/// measured of them there (`tsumego`'s example `safety_on_games`, figures in `docs/studio.md`) comes from one game.
+/// measured of them there (`tsumego`'s example `safety_on_games`, figures in `docs/studio.md`) comes nearly all from one game.
 pub fn witnesses(board: &Board, at: Point, stop: &Stop) -> Vec<Value> {
     let mut witnesses = Vec::new();
     match board.fates().at(at) {
