@@ -106,7 +106,13 @@ const RUNS: &[(&str, &str, Prints)] = &[
     ),
     ("zero go", "zero go --dir zero-go --rounds 1", Text),
     ("zero mario", "zero mario --dir zero-mario --rounds 1", Text),
+    ("zero scored-go", "zero scored-go --help", Little),
     ("work", "work {server} --dir spool --games 1", Text),
+    // These four wait for a NATS server, and have nothing to print before.
+    ("fleet ledger", "fleet ledger --help", Little),
+    ("fleet trainer", "fleet trainer --help", Little),
+    ("fleet gateway", "fleet gateway --help", Little),
+    ("fleet check", "fleet check --help", Little),
     ("fleet status", "fleet status --dir served", Text),
     ("fleet token", "fleet token ann --dir served", Text),
     ("fleet ban", "fleet ban eve --dir served", Text),
