@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::compile::Compiled;
 use crate::formula::Plane;
-use crate::positions::{Boards, Kind, Question, Recipe, Start, questions, truth};
+use crate::positions::{Boards, Kind, Question, Recipe, Start, questions, runs_on, truth};
 use crate::probe::{Probe, Seen};
 use crate::score::{Answer, LadderScore};
 
@@ -146,7 +146,11 @@ pub struct Marks {
     pub escape: LadderScore,
     /// Does the atari capture?
     pub chase: LadderScore,
-    /// Boards on which the exact rules find no question.
+    /// Of the escapes, those that the next move does not decide: ladders in the narrow sense.
+    pub escape_running: LadderScore,
+    /// Of the chases, the same.
+    pub chase_running: LadderScore,
+    /// Boards on which there is no string with one or two liberties.
     pub boards_without_ladder: usize,
     /// Of those, boards on which the network is not exactly silent.
     pub false_alarms: usize,
@@ -159,13 +163,23 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// The score of one kind of question.
-    pub fn score(&mut self, kind: Kind) -> &mut LadderScore {
-        match kind {
-            Kind::Escape => &mut self.escape,
-            Kind::Chase => &mut self.chase,
+    fn add(&mut self, asked: &Asked, answer: Answer) {
+        let [all, running] = match asked.question.kind {
+            Kind::Escape => [&mut self.escape, &mut self.escape_running],
+            Kind::Chase => [&mut self.chase, &mut self.chase_running],
+        };
+        all.add(asked.truth, answer);
+        if asked.runs_on {
+            running.add(asked.truth, answer);
         }
     }
+}
+
+/// A question with what is known about it.
+struct Asked {
+    question: Question,
+    truth: bool,
+    runs_on: bool,
 }
 
 /// Boards that are evaluated together.
@@ -188,13 +202,16 @@ pub fn examine(
             .flat_map(|board| Color::BOTH.map(|color| (board, color)))
             .collect();
         let reading = Instant::now();
-        let asked: Vec<Vec<(Question, bool)>> = batch
+        let asked: Vec<Vec<Asked>> = batch
             .iter()
             .map(|board| {
                 let questions = questions(board).into_iter();
-                questions
-                    .map(|question| (question, truth(&mut reader, board, &question)))
-                    .collect()
+                let ask = |question| Asked {
+                    question,
+                    truth: truth(&mut reader, board, &question),
+                    runs_on: runs_on(board, &question),
+                };
+                questions.map(ask).collect()
             })
             .collect();
         let reader_seconds = reading.elapsed().as_secs_f64();
@@ -218,16 +235,17 @@ fn grade(
     candidate: &Candidate,
     board: &Board,
     seen: &[Seen<'_>],
-    asked: &[(Question, bool)],
+    asked: &[Asked],
     only: Option<Kind>,
     result: &mut Marks,
 ) {
-    if asked.is_empty() {
+    if LadderReader::questions(board).is_empty() {
         result.boards_without_ladder += 1;
         let is_silent = seen.iter().all(|seen| candidate.is_silent(seen));
         result.false_alarms += usize::from(!is_silent);
     }
-    for (question, truth) in asked {
+    for asked in asked {
+        let question = &asked.question;
         if only.is_some_and(|kind| kind != question.kind) {
             continue;
         }
@@ -235,8 +253,7 @@ fn grade(
             .iter()
             .position(|&color| color == question.to_move);
         let seen = &seen[side.expect("a side is one of both")];
-        let answer = candidate.answer(seen, board.size(), question);
-        result.score(question.kind).add(*truth, answer);
+        result.add(asked, candidate.answer(seen, board.size(), question));
     }
 }
 

@@ -32,6 +32,16 @@ pub const DIAGONALS: [Offset; 4] = [
     Offset { x: -1, y: 1 },
 ];
 
+impl Offset {
+    /// One of the two steps at right angles to it.
+    pub fn turned(self) -> Offset {
+        Offset {
+            x: self.y,
+            y: self.x,
+        }
+    }
+}
+
 impl Add for Offset {
     type Output = Offset;
     fn add(self, other: Offset) -> Offset {
@@ -75,11 +85,7 @@ impl Frame {
     /// All eight.
     pub fn all() -> impl Iterator<Item = Frame> {
         SIDES.into_iter().flat_map(|north| {
-            let sideways = Offset {
-                x: north.y,
-                y: north.x,
-            };
-            [sideways, -sideways]
+            [north.turned(), -north.turned()]
                 .into_iter()
                 .map(move |east| Frame { north, east })
         })

@@ -2,12 +2,14 @@
 //!
 //! The two towers stand side by side: block-diagonal convolutions, the shorter tower padded with identity blocks. The
 //! stock heads cannot take the verdicts in, because each of their planes feeds every logit through trained weights. So
-//! the graft has two more policy planes, each of which feeds only the logit of its own point, and, if wanted, value
+//! the graft has a policy plane more for each kind of verdict, each of which feeds only the logits of its own points, and, if wanted, value
 //! planes with hidden units of their own. Where there is no ladder those planes are zero and all that is added is zero.
 //!
 //! Such a file has more head planes than stock programs accept; a standalone ladder network has not.
 
-use net::leela::{ConvRows, DenseRows, INPUT_PLANES, LeelaNetwork, LeelaShape, LeelaVersion};
+use net::leela::{
+    ConvRows, DenseRows, IDENTITY_VARIANCE, INPUT_PLANES, LeelaNetwork, LeelaShape, LeelaVersion,
+};
 use thiserror::Error;
 
 /// The input planes that say whose turn it is: Black's, then White's.
@@ -18,14 +20,21 @@ const CENTRE: usize = 4;
 /// Larger than any value of a verdict plane: takes out the side that is not to move.
 const SILENCE: f32 = 64.0;
 
-/// How strongly the verdicts speak.
+/// How strongly the verdicts speak: what is added to the logit of a move, and to the value.
+///
+/// A ladder that works need not be played now, and an atari that does not capture may have other merits, so
+/// the defaults are what `tengen ladder fit` found for strings of any size in games of strong amateurs, with chases left
+/// to the network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gains {
-    /// Added to the logit of a move that works, and taken from that of one that fails.
-    ///
-    /// A little is best: a ladder that works need not be played now, and an atari that does not capture may have other
-    /// merits. With 3 added and 6 taken, the network of `docs/ladder.md` played fewer failing ladders and lost more games.
-    pub policy: f32,
+    /// For an extension that gets away.
+    pub escape_works: f32,
+    /// For an extension that is caught.
+    pub escape_fails: f32,
+    /// For an atari that captures.
+    pub chase_works: f32,
+    /// For an atari that does not.
+    pub chase_fails: f32,
     /// Factor of the ladder network's own value, before the tanh. What a ladder is worth varies: 0 leaves it out.
     pub value: f32,
 }
@@ -33,7 +42,10 @@ pub struct Gains {
 impl Default for Gains {
     fn default() -> Gains {
         Gains {
-            policy: 1.0,
+            escape_works: 0.5,
+            escape_fails: -0.7,
+            chase_works: 0.0,
+            chase_fails: 0.0,
             value: 0.0,
         }
     }
@@ -73,7 +85,13 @@ pub fn graft(
 ) -> Result<LeelaNetwork, GraftError> {
     base.check()?;
     ladder.check()?;
-    for gain in [gains.policy, gains.value] {
+    for gain in [
+        gains.escape_works,
+        gains.escape_fails,
+        gains.chase_works,
+        gains.chase_fails,
+        gains.value,
+    ] {
         if !gain.is_finite() {
             return Err(GraftError::Gain(gain));
         }
@@ -84,7 +102,7 @@ pub fn graft(
             ladder: ladder.size,
         });
     }
-    let units = logit_units(ladder)?;
+    let voices = voices(ladder)?;
     // A value that speaks of Black must know whose turn it is, to the end of the tower.
     let needs_turn = base.version == LeelaVersion::V2 && gains.value != 0.0;
     let ladder = if needs_turn {
@@ -94,16 +112,36 @@ pub fn graft(
     };
 
     let mut grafted = tower(base, &ladder);
-    let factors = units.map(|unit| if unit > 0.0 { gains.policy / unit } else { 0.0 });
-    policy_head(&mut grafted, base, &ladder, factors);
+    policy_head(&mut grafted, base, &ladder, &voices, gains);
     value_head(&mut grafted, base, &ladder, gains.value, needs_turn);
     grafted.check()?;
     Ok(grafted)
 }
 
-/// The logit that a verdict moves in the ladder network itself: up if the move works, down if it fails. Checks its policy
-/// head on the way.
-fn logit_units(ladder: &LeelaNetwork) -> Result<[f32; 2], GraftError> {
+/// A filter of the ladder network that says something about moves.
+#[derive(Clone, Copy)]
+struct Voice {
+    filter: usize,
+    is_good: bool,
+    is_chase: bool,
+    /// What one verdict comes to in the policy plane.
+    unit: f32,
+}
+
+impl Voice {
+    fn gain(self, gains: Gains) -> f32 {
+        match (self.is_chase, self.is_good) {
+            (false, true) => gains.escape_works,
+            (false, false) => gains.escape_fails,
+            (true, true) => gains.chase_works,
+            (true, false) => gains.chase_fails,
+        }
+    }
+}
+
+/// The filters that speak in the ladder network's own policy head, which is checked on the way. Chases are told from
+/// escapes by the value: the ladder that is won or lost weighs more than the one that merely goes on.
+fn voices(ladder: &LeelaNetwork) -> Result<Vec<Voice>, GraftError> {
     let not_a_ladder = |why: &str| Err(GraftError::NotALadder(why.into()));
     let shape = ladder.shape();
     let area = shape.area();
@@ -117,12 +155,30 @@ fn logit_units(ladder: &LeelaNetwork) -> Result<[f32; 2], GraftError> {
             return not_a_ladder("a plane feeds other points");
         }
     }
-    let units = [0, 1].map(|plane| {
+    let values = &ladder.value_conv.weights;
+    let heaviest = values
+        .iter()
+        .fold(0.0, |most: f32, value| most.max(value.abs()));
+    let mut voices = Vec::new();
+    for (plane, is_good) in [true, false].into_iter().enumerate() {
         let weights = &ladder.policy_conv.weights[plane * shape.filters..][..shape.filters];
-        weights.iter().copied().fold(0.0, f32::max) * ladder.policy_conv.scale(plane) as f32
-    });
-    if units[0] > 0.0 {
-        Ok(units)
+        let scale = ladder.policy_conv.scale(plane) as f32;
+        for (filter, &weight) in weights
+            .iter()
+            .enumerate()
+            .filter(|(_, weight)| **weight > 0.0)
+        {
+            let is_heavy = 2.0 * values[filter].abs() >= heaviest;
+            voices.push(Voice {
+                filter,
+                is_good,
+                is_chase: is_heavy == is_good,
+                unit: weight * scale,
+            });
+        }
+    }
+    if voices.iter().any(|voice| voice.is_good) {
+        Ok(voices)
     } else {
         not_a_ladder("its first policy plane is empty")
     }
@@ -200,25 +256,34 @@ fn widened(rows: &ConvRows, inputs: usize, before: usize, after: usize) -> ConvR
     }
 }
 
+/// A plane for each voice, whose points feed their own logits only.
 fn policy_head(
     grafted: &mut LeelaNetwork,
     base: &LeelaNetwork,
     ladder: &LeelaNetwork,
-    factors: [f32; 2],
+    voices: &[Voice],
+    gains: Gains,
 ) {
     let (base_filters, ladder_filters) = (base.shape().filters, ladder.shape().filters);
-    grafted.policy_conv = stacked(
-        &widened(&base.policy_conv, base_filters, 0, ladder_filters),
-        &widened(&ladder.policy_conv, ladder_filters, base_filters, 0),
-    );
-    let mut columns = ladder.policy_dense.clone();
-    let planes = columns.weights.chunks_exact_mut(base.size * base.size);
-    for (plane, factor) in planes.zip(factors.iter().cycle()) {
-        for weight in plane {
-            *weight *= factor;
+    let area = base.size * base.size;
+    let mut planes = ConvRows::zeros(1, ladder_filters, voices.len());
+    planes.variance.fill(IDENTITY_VARIANCE);
+    let columns = voices.len() * area;
+    let mut dense = DenseRows {
+        weights: vec![0.0; base.policy_dense.bias.len() * columns],
+        bias: vec![0.0; base.policy_dense.bias.len()],
+    };
+    for (plane, voice) in voices.iter().enumerate() {
+        planes.weights[plane * ladder_filters + voice.filter] = voice.unit;
+        for point in 0..area {
+            dense.weights[point * columns + plane * area + point] = voice.gain(gains) / voice.unit;
         }
     }
-    grafted.policy_dense = beside(&base.policy_dense, &columns);
+    grafted.policy_conv = stacked(
+        &widened(&base.policy_conv, base_filters, 0, ladder_filters),
+        &widened(&planes, ladder_filters, base_filters, 0),
+    );
+    grafted.policy_dense = beside(&base.policy_dense, &dense);
 }
 
 /// Dense layers with the same outputs, each reading inputs of its own.

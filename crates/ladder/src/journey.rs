@@ -4,8 +4,9 @@ use go::{Board, Point};
 
 use crate::emulation::{Snapshot, emulate};
 use crate::exam::kind_index;
+use crate::formula::Plane;
 use crate::frame::Frame;
-use crate::positions::{Question, shifted};
+use crate::positions::{Question, ladders_from, landing, shifted};
 use crate::probe::input_values;
 use crate::reader::{Reader, Scan};
 
@@ -18,7 +19,7 @@ pub enum News {
     Open,
     /// The runner is out here, or one step on.
     Out,
-    /// The runner is safe, by news from farther on.
+    /// The runner is safe as far as the scan has read.
     Safe,
     /// The chaser may turn here.
     Turn,
@@ -35,48 +36,87 @@ pub struct Stage {
 /// The journey of one verdict.
 #[derive(Clone, Debug)]
 pub struct Journey {
-    /// The frame the ladder runs in.
-    pub frame: Frame,
-    /// The points the runner enters, every second one, from the question's on.
+    /// The frame that is shown; none if the verdict does not come from a scan: the next move decides, or the network has
+    /// no opinion.
+    pub frame: Option<Frame>,
+    /// Where the runner lands.
+    pub landing: Point,
+    /// The points the runner enters, every second one, from the landing on.
     pub path: Vec<Point>,
-    /// The scan, until it changes no more.
+    /// The scan, until it changes no more. One stage without news if there is no scan.
     pub stages: Vec<Stage>,
-    /// What the network says: the move works.
-    pub works: bool,
+    /// What the network says: the move works, or it fails; nothing if it does not know.
+    pub works: Option<bool>,
 }
 
-/// Follows the verdict on one question.
+impl Journey {
+    /// The empty points of the path: what the scan knows elsewhere on the board is about other ladders.
+    pub fn way(&self, board: &Board) -> Vec<Point> {
+        let way = self.path.iter().copied();
+        way.filter(|&point| board.is_empty(point)).collect()
+    }
+}
+
+/// Follows the verdict on one question: through the frame that decides, where several might.
 pub fn journey(reader: &Reader, board: &Board, question: &Question) -> Journey {
-    let frame = question.frame;
     let size = board.size();
-    let layers = emulate(
-        &reader.circuit,
-        size.get(),
-        &input_values(board, question.to_move),
-    );
-    let scans = &reader.scans[kind_index(question.kind)];
-    let scan = scans
-        .iter()
-        .find(|scan| scan.frame == frame)
-        .expect("every frame has its scan");
+    let kind = kind_index(question.kind);
+    let input = input_values(board, question.to_move);
+    let layers = emulate(&reader.circuit, size.get(), &input);
+    let last = &layers[layers.len() - 1].values;
+    let says = |plane: Plane| last[&plane][size.index(question.point)] > 0;
+    let works = match (
+        says([reader.escape_ok, reader.chase_ok][kind]),
+        says([reader.escape_bad, reader.chase_bad][kind]),
+    ) {
+        (true, _) => Some(true),
+        (false, true) => Some(false),
+        (false, false) => None,
+    };
+
+    let landing = landing(board, question);
+    let scan_of = |frame: Frame| reader.scans[kind].iter().find(|scan| scan.frame == frame);
+    let is_caught = |&(frame, start): &(Frame, Point)| {
+        scan_of(frame).is_some_and(|scan| {
+            [scan.out, scan.safe].iter().all(|plane| {
+                last.get(plane)
+                    .is_none_or(|values| values[size.index(start)] == 0)
+            })
+        })
+    };
+    let ladders = ladders_from(board, question);
+    let chosen = ladders.iter().find(|ladder| is_caught(ladder));
+    let Some(&(frame, start)) = chosen.or(ladders.first()) else {
+        return Journey {
+            frame: None,
+            landing,
+            path: vec![landing],
+            stages: vec![Stage {
+                block: *reader.scan_blocks.end(),
+                news: vec![News::None; size.area()],
+            }],
+            works,
+        };
+    };
+    let scan = scan_of(frame).expect("every frame has its scan");
+    let path: Vec<Point> = std::iter::successors(Some(start), |&point| {
+        shifted(size, point, frame.northeast())
+    })
+    .collect();
     let mut stages: Vec<Stage> = Vec::new();
-    for (index, layer) in layers.iter().enumerate().step_by(2) {
-        if let Some(news) = news(layer, scan)
+    for block in reader.scan_blocks.clone() {
+        if let Some(news) = news(&layers[2 * block], scan)
             && stages.last().is_none_or(|last| last.news != news)
         {
-            stages.push(Stage {
-                block: index / 2,
-                news,
-            });
+            stages.push(Stage { block, news });
         }
     }
-    let last = &layers[layers.len() - 1].values;
-    let ok = [reader.escape_ok, reader.chase_ok][kind_index(question.kind)];
     Journey {
-        frame,
-        path: path(board, question, frame),
+        frame: Some(frame),
+        landing,
+        path,
         stages,
-        works: last[&ok][size.index(question.point)] > 0,
+        works,
     }
 }
 
@@ -98,13 +138,4 @@ fn news(layer: &Snapshot, scan: &Scan) -> Option<Vec<News>> {
         _ => News::None,
     };
     Some((0..out.len()).map(at).collect())
-}
-
-fn path(board: &Board, question: &Question, frame: Frame) -> Vec<Point> {
-    let size = board.size();
-    let start = match question.kind {
-        crate::positions::Kind::Escape => Some(question.point),
-        crate::positions::Kind::Chase => shifted(size, question.prey, frame.north),
-    };
-    std::iter::successors(start, |&point| shifted(size, point, frame.northeast())).collect()
 }

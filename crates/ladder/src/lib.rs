@@ -36,14 +36,19 @@ mod frame;
 mod compile;
 mod emulation;
 
-// What is written: the reader, its outputs, whole networks.
+// What is written: the reader and its parts, its outputs, whole networks.
+mod events;
 mod heads;
 mod original;
 mod reader;
+mod readout;
 mod standalone;
+mod strings;
 
 // Asking a network, and marking its answers.
 mod exam;
+mod fit;
+mod moves;
 mod played;
 mod positions;
 mod probe;
@@ -57,13 +62,21 @@ mod picture;
 pub use compile::{Compiled, LARGEST_VALUE};
 pub use emulation::{Snapshot, emulate};
 pub use exam::{Candidate, Marks, TestSet, boards_of, examine, kind_of, sets};
+pub use fit::{Fit, FitSample, fit};
 pub use formula::Plane;
 pub use graft::{Gains, GraftError, graft};
 pub use journey::{Journey, News, journey};
+pub use moves::{
+    LadderMove, MOVE_SORTS, STRING_SORTS, decided_strings, ladder_moves, sort_name,
+    string_sort_name,
+};
 pub use original::Original;
 pub use picture::picture;
 pub use played::played;
-pub use positions::{Boards, Kind, Question, Recipe, Start, from_record, questions, truth};
+pub use positions::{
+    Boards, Kind, Question, Recipe, Start, from_record, landing, questions, questions_for, runs_on,
+    truth,
+};
 pub use probe::{Probe, input_row, input_values, planes_of};
 pub use reader::{DEFAULT_STEPS, reader};
 pub use score::LadderScore;

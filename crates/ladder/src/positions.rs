@@ -4,7 +4,7 @@ use go::{Board, BoardSize, Color, First, LadderReader, LadderVerdict, Point};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::frame::{Frame, HERE, Offset};
+use crate::frame::{Frame, HERE, Offset, SIDES};
 
 /// Fewest and most moves of a random game; the spread covers boards from open to nearly full.
 const RANDOM_MOVES: std::ops::Range<usize> = 30..180;
@@ -32,8 +32,6 @@ pub struct Question {
     pub point: Point,
     /// Who would play it.
     pub to_move: Color,
-    /// The frame the ladder runs in.
-    pub frame: Frame,
 }
 
 /// The start of a planted ladder.
@@ -245,60 +243,98 @@ pub fn from_record(tree: &go::sgf::Tree, every: usize) -> Vec<Board> {
         .collect()
 }
 
-/// Every ladder a board has to offer: for each string in atari with one hunter beside its extension, and for each
-/// string with two liberties at one stone and a hunter to drive it along.
+/// Every ladder the exact reader can be asked about: the extension of each string in atari, and both ataris on each
+/// string with two liberties, as far as they are legal.
 pub fn questions(board: &Board) -> Vec<Question> {
     let mut found = Vec::new();
-    let size = board.size();
-    for point in size.points() {
-        for frame in Frame::all() {
-            found.extend(escape_question(board, point, frame));
-            found.extend(chase_question(board, point, frame));
-        }
+    for (prey, first) in LadderReader::questions(board) {
+        let runner = board.stone(prey).expect("a ladder is about stones");
+        let (kind, to_move) = match first {
+            First::Defender => (Kind::Escape, runner),
+            First::Attacker => (Kind::Chase, runner.opponent()),
+        };
+        let liberties = board.liberties(prey);
+        let legal = liberties.filter(|&point| board.is_legal(point, to_move));
+        found.extend(legal.map(|point| Question {
+            kind,
+            prey,
+            point,
+            to_move,
+        }));
     }
     found
 }
 
-fn escape_question(board: &Board, liberty: Point, frame: Frame) -> Option<Question> {
-    if !board.is_empty(liberty) {
-        return None;
-    }
-    let prey = shifted(board.size(), liberty, frame.south())?;
-    let runner = board.stone(prey)?;
-    let is_hunter = |step: Offset| {
-        shifted(board.size(), liberty, step)
-            .is_some_and(|point| board.is_stone(point, runner.opponent()))
-    };
-    let is_head = board.liberty_count(prey) == 1
-        && is_hunter(frame.west())
-        && is_hunter(frame.southeast())
-        && !is_hunter(frame.east);
-    is_head.then_some(Question {
-        kind: Kind::Escape,
-        prey,
-        point: liberty,
-        to_move: runner,
-        frame,
-    })
+/// The same, those of one side first, and of these the ladders that the next move does not decide: what a reader of
+/// the position would ask about first.
+pub fn questions_for(board: &Board, to_move: Color) -> Vec<Question> {
+    let mut found = questions(board);
+    found.sort_by_key(|question| (question.to_move != to_move, !runs_on(board, question)));
+    found
 }
 
-fn chase_question(board: &Board, prey: Point, frame: Frame) -> Option<Question> {
-    let runner = board.stone(prey)?;
-    let is = |step: Offset, color: Option<Color>| {
-        shifted(board.size(), prey, step).is_some_and(|point| board.stone(point) == color)
+/// Where the runner goes: to its liberty, or to the one that the atari leaves it.
+pub fn landing(board: &Board, question: &Question) -> Point {
+    let mut liberties = board.liberties(question.prey);
+    let landing = match question.kind {
+        Kind::Escape => liberties.next(),
+        Kind::Chase => liberties.find(|&liberty| liberty != question.point),
     };
-    let is_head = board.liberty_count(prey) == 2
-        && is(frame.north, None)
-        && is(frame.east, None)
-        && is(frame.northwest(), Some(runner.opponent()))
-        && !is(frame.southeast(), Some(runner));
-    is_head.then_some(Question {
-        kind: Kind::Chase,
-        prey,
-        point: shifted(board.size(), prey, frame.east)?,
-        to_move: runner.opponent(),
-        frame,
-    })
+    landing.unwrap_or(question.point)
+}
+
+/// The ladders that the landing may turn into, each with the point at which it starts: none if the next move decides or
+/// a liberty lies elsewhere.
+pub fn ladders_from(board: &Board, question: &Question) -> Vec<(Frame, Point)> {
+    let size = board.size();
+    let start = landing(board, question);
+    let empty = |step: Offset| {
+        shifted(size, start, step)
+            .is_some_and(|point| board.is_empty(point) && point != question.point)
+    };
+    let open: Vec<Offset> = SIDES.into_iter().filter(|&side| empty(side)).collect();
+    let [one, other] = open[..] else {
+        return Vec::new();
+    };
+    if one == -other {
+        let driven = Frame::all().filter(|frame| frame.north == one || frame.north == other);
+        let arrivals = driven.filter(|frame| !empty(frame.north + frame.west()));
+        return arrivals
+            .filter_map(|frame| Some((frame, shifted(size, start, frame.north)?)))
+            .collect();
+    }
+    let frames = [(one, other), (other, one)].map(|(north, east)| Frame { north, east });
+    let frames = frames.into_iter();
+    frames
+        .filter(|frame| !empty(frame.southeast()))
+        .map(|frame| (frame, start))
+        .collect()
+}
+
+/// Whether the ladder goes on after the move in question and the best answer: the runner then has two liberties, or
+/// there is a chaser to take. Otherwise the next move decides, and no reading is needed.
+pub fn runs_on(board: &Board, question: &Question) -> bool {
+    let mut board = board.clone();
+    if board.check(question.point, question.to_move).is_err() {
+        return false;
+    }
+    let _ = board.play(question.point, question.to_move);
+    if question.kind == Kind::Escape {
+        return board.liberty_count(question.point) == 2;
+    }
+    let runner = question.to_move.opponent();
+    let can_take = board.stones(question.prey).any(|stone| {
+        let mut chasers = board.adjacent_blocks(stone, question.to_move);
+        chasers.any(|chaser| board.liberty_count(chaser) == 1)
+    });
+    let last = board.liberties(question.prey).next();
+    can_take
+        || last.is_some_and(|last| {
+            !board.is_suicide(last, runner) && {
+                let _ = board.play(last, runner);
+                board.liberty_count(last) == 2
+            }
+        })
 }
 
 /// The exact answer: does the extension escape, does the atari capture?

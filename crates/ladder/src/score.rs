@@ -1,4 +1,4 @@
-//! Counting right and wrong answers.
+//! Counting right, wrong and missing answers.
 
 use serde::Serialize;
 
@@ -13,20 +13,24 @@ pub struct LadderScore {
     pub false_no: usize,
     /// Said no, and it is not.
     pub true_no: usize,
-    /// Of those said no: nothing was said at all, the ladder was not noticed.
-    pub unnoticed: usize,
+    /// Nothing was said, and it is.
+    pub silent_yes: usize,
+    /// Nothing was said, and it is not.
+    pub silent_no: usize,
 }
 
 impl LadderScore {
     /// Counts one answer.
     pub fn add(&mut self, truth: bool, answer: Answer) {
-        match (truth, answer == Answer::Yes) {
-            (true, true) => self.true_yes += 1,
-            (false, true) => self.false_yes += 1,
-            (true, false) => self.false_no += 1,
-            (false, false) => self.true_no += 1,
-        }
-        self.unnoticed += usize::from(answer == Answer::Nothing);
+        let count = match (truth, answer) {
+            (true, Answer::Yes) => &mut self.true_yes,
+            (false, Answer::Yes) => &mut self.false_yes,
+            (true, Answer::No) => &mut self.false_no,
+            (false, Answer::No) => &mut self.true_no,
+            (true, Answer::Nothing) => &mut self.silent_yes,
+            (false, Answer::Nothing) => &mut self.silent_no,
+        };
+        *count += 1;
     }
 
     /// Adds another count.
@@ -35,17 +39,28 @@ impl LadderScore {
         self.false_yes += other.false_yes;
         self.false_no += other.false_no;
         self.true_no += other.true_no;
-        self.unnoticed += other.unnoticed;
+        self.silent_yes += other.silent_yes;
+        self.silent_no += other.silent_no;
     }
 
-    /// How many questions.
+    /// How many questions were asked.
     pub fn count(&self) -> usize {
+        self.answered() + self.silent_yes + self.silent_no
+    }
+
+    /// How many were answered.
+    pub fn answered(&self) -> usize {
         self.true_yes + self.false_yes + self.false_no + self.true_no
     }
 
-    /// The share of right answers.
+    /// The share of questions that were answered.
+    pub fn coverage(&self) -> f64 {
+        share(self.answered(), self.count())
+    }
+
+    /// Of the answers, the share that is right.
     pub fn accuracy(&self) -> f64 {
-        share(self.true_yes + self.true_no, self.count())
+        share(self.true_yes + self.true_no, self.answered())
     }
 
     /// Of what was said to be so, the share that is.
@@ -53,9 +68,12 @@ impl LadderScore {
         share(self.true_yes, self.true_yes + self.false_yes)
     }
 
-    /// Of what is so, the share that was said.
+    /// Of all that is so, answered or not, the share that was said.
     pub fn recall(&self) -> f64 {
-        share(self.true_yes, self.true_yes + self.false_no)
+        share(
+            self.true_yes,
+            self.true_yes + self.false_no + self.silent_yes,
+        )
     }
 }
 
@@ -66,7 +84,7 @@ pub enum Answer {
     Yes,
     /// The move does not work.
     No,
-    /// It sees no ladder there.
+    /// It sees no ladder there, or does not know.
     Nothing,
 }
 
@@ -75,5 +93,27 @@ fn share(part: usize, whole: usize) -> f64 {
         f64::NAN
     } else {
         part as f64 / whole as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_answered_counts_against_coverage_and_recall_only() {
+        let mut score = LadderScore::default();
+        for (truth, answer) in [
+            (true, Answer::Yes),
+            (true, Answer::Nothing),
+            (false, Answer::No),
+            (false, Answer::Nothing),
+        ] {
+            score.add(truth, answer);
+        }
+        assert_eq!(score.coverage(), 0.5);
+        assert_eq!(score.accuracy(), 1.0);
+        assert_eq!(score.precision(), 1.0);
+        assert_eq!(score.recall(), 0.5);
     }
 }

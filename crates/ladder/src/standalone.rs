@@ -31,7 +31,7 @@ pub struct LadderNetwork {
 impl LadderNetwork {
     /// The network that follows a ladder for `steps` diagonal steps on a board of `size` rows.
     pub fn new(size: usize, steps: usize) -> LadderNetwork {
-        let reader = reader(steps);
+        let reader = reader(size, steps);
         let target = Target {
             size,
             min_filters: 0,

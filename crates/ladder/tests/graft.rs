@@ -9,6 +9,14 @@ use net::{
 
 const SIZE: BoardSize = BoardSize::NINE;
 
+const GAINS: Gains = Gains {
+    escape_works: 1.0,
+    escape_fails: -3.0,
+    chase_works: 2.0,
+    chase_fails: -0.5,
+    value: 0.5,
+};
+
 fn ladder() -> LadderNetwork {
     LadderNetwork::new(SIZE.get(), 6)
 }
@@ -52,13 +60,10 @@ fn without_a_ladder_the_graft_is_the_base() {
         let _ = board.play(Point::new(x, y), color);
     }
     for version in [LeelaVersion::V1, LeelaVersion::V2] {
-        // Shorter and longer than the ladder's seven blocks.
-        for blocks in [2, 9] {
+        // Shorter and longer than the ladder's nine blocks.
+        for blocks in [2, 11] {
             let base = base(version, blocks);
-            let gains = Gains {
-                policy: 3.0,
-                value: 0.5,
-            };
+            let gains = GAINS;
             let grafted = graft(&base, ladder().leela(), gains).unwrap();
             for to_move in Color::BOTH {
                 let before = logits(&base, &board, to_move);
@@ -75,10 +80,7 @@ fn without_a_ladder_the_graft_is_the_base() {
 #[test]
 fn a_verdict_moves_its_own_logit_and_the_value_only() {
     let (board, extension) = caught();
-    let gains = Gains {
-        policy: 3.0,
-        value: 0.5,
-    };
+    let gains = GAINS;
     for (version, sign) in [
         (LeelaVersion::V1, [-1.0, 1.0]),
         (LeelaVersion::V2, [-1.0, -1.0]),
@@ -113,7 +115,7 @@ fn a_verdict_moves_its_own_logit_and_the_value_only() {
         let (policy, new_value) = logits(&grafted, &chase, Color::White);
         let (old_policy, _) = logits(&base, &chase, Color::White);
         let atari = SIZE.index(Point::new(3, 2));
-        assert!((policy[atari] - old_policy[atari] - 3.0).abs() < 1e-5);
+        assert!((policy[atari] - old_policy[atari] - 2.0).abs() < 1e-5);
         assert!(
             (new_value - old_value - sign[1] * 0.4).abs() < 1e-4,
             "{version:?}"
@@ -168,8 +170,8 @@ fn what_does_not_fit_is_refused() {
         Err(GraftError::NotALadder(_))
     ));
     let gains = Gains {
-        policy: f32::NAN,
-        value: 0.0,
+        escape_fails: f32::NAN,
+        ..Gains::default()
     };
     assert!(matches!(
         graft(&base, ladder().leela(), gains),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use axum::extract::ws::Message;
 use go::{Board, BoardSize, Color, Game, Komi, LadderReader, Move, Point, PointSet, Symmetry};
 use go_player::{Assumptions, LoadedNetwork, Player, Position};
-use ladder::{Kind, News, journey, questions, truth};
+use ladder::{Kind, News, journey, questions_for, truth};
 use net::{Backend, Layer, Network, NetworkContent, NetworkFile, leela::TextStyle};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ pub fn handle(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
     let asked: Look = request.fields()?;
     let game = asked.game()?;
     if request.verb == "net.ladder" {
-        return Ok(Reply::Now(ladders(game.board(), asked.at.as_deref())?));
+        return Ok(Reply::Now(ladders(&game, asked.at.as_deref())?));
     }
     let network = lock(&app.networks).load(&asked.net, game.size())?;
     let how = ("question", Urgency::Question);
@@ -87,12 +87,13 @@ pub fn handle(app: &Arc<App>, tab: &Arc<Tab>, request: &Request) -> Answer {
     }
 }
 
-/// What the ladder network says of every ladder it recognises, what the exact reader says, and how the news of one of
+/// What the ladder network says of every ladder (null: nothing), what the exact reader says, and how the news of one of
 /// them comes down its diagonal block by block.
-fn ladders(board: &Board, at: Option<&str>) -> Result<Value, Failure> {
-    let reader = ladder::reader(ladder::DEFAULT_STEPS);
+fn ladders(game: &Game, at: Option<&str>) -> Result<Value, Failure> {
+    let board = game.board();
+    let reader = ladder::reader(board.size().get(), ladder::DEFAULT_STEPS);
     let mut exact = LadderReader::default();
-    let found = questions(board);
+    let found = questions_for(board, game.to_move());
     let asked: Vec<Value> = found
         .iter()
         .map(|question| {

@@ -29,7 +29,7 @@ export function makeXray() {
     h('p', { class: 'small dim' }, t('The ladder network was constructed by hand: news of what a ladder meets comes down the diagonal, a step in each block. Put a stone on the diagonal and watch the verdict change.')),
     board.element, h('label', { class: 'row' }, h('span', {}, t('Stage')), slider), text, list,
     h('div', { class: 'row' }, h('button', { type: 'button', onclick: () => { turn = turn === 'black' ? 'white' : 'black'; void look(); } }, t('Turn')), h('button', { type: 'button', onclick: () => { stones = '.'.repeat(SIZE * SIZE); void look(); } }, t('Clear'))),
-    h('p', { class: 'small dim' }, t('Tinted: open, the verdict passes. !: the runner is out here. s: safe, by news from farther on. t: the chaser may turn.')));
+    h('p', { class: 'small dim' }, t('Tinted: open, the verdict passes. !: the runner is out here. s: safe, as far as the scan has read. t: the chaser may turn.')));
 
   function set(/** @type {string} */ at, /** @type {string} */ stone) {
     const index = board.index(at);
@@ -55,6 +55,7 @@ export function makeXray() {
 
   function verdict(/** @type {any} */ one) {
     const word = (/** @type {boolean} */ works) => one.kind === 'escape' ? (works ? t('escapes') : t('is caught')) : works ? t('captures') : t('fails');
+    if (one.network === null) return t('network: not read, exact: {b}', { b: word(one.exact) });
     return one.network === one.exact ? word(one.exact) : t('network: {a}, exact: {b}', { a: word(one.network), b: word(one.exact) });
   }
 

@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, anyhow, bail};
 use go::{Board, Diagram, Game, LadderReader, Point};
 use ladder::{
-    DEFAULT_STEPS, Journey, Kind, News, Question, journey, picture, questions, reader, truth,
+    DEFAULT_STEPS, Journey, Kind, News, Question, journey, picture, questions_for, reader, truth,
 };
 
 use crate::commands::{files::write_whole, terminal};
@@ -17,7 +17,7 @@ use crate::commands::{files::write_whole, terminal};
 ///
 /// The position is the end of a game's main line, or an earlier move of it. For every ladder on the
 /// board the network's verdict is printed; one of them is followed step by step as the verdict comes
-/// down the diagonal: `!` the runner is out here, `s` safe farther on, `-` open, `t` the chaser may turn.
+/// down the diagonal.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  tengen ladder show game.sgf --move 42\n  tengen ladder show game.sgf --at E7 -o ladder.svg"
@@ -43,6 +43,12 @@ pub struct Args {
     output: Option<PathBuf>,
 }
 
+/// What the signs on the board mean.
+const LEGEND: &str =
+    "? the move asked about   - open, the ladder goes on   ! out, here or one step on
+s safe as far as the scan has read   t the chaser may turn the ladder here
+";
+
 /// A kind of picture.
 #[derive(Clone, Copy)]
 enum Format {
@@ -57,8 +63,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     let game = position(&args)?;
     let board = game.board();
-    let reader = reader(args.steps);
-    let found = questions(board);
+    let reader = reader(board.size().get(), args.steps);
+    let found = questions_for(board, game.to_move());
     let Some(followed) = followed(&found, args.at)? else {
         if let Some((file, _)) = output {
             bail!(
@@ -72,18 +78,26 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     let mut exact = LadderReader::default();
     let mut text = String::new();
+    let mut title = String::new();
     for question in &found {
         let says = journey(&reader, board, question).works;
-        text += &sentence(question, says, truth(&mut exact, board, question));
-        text.push('\n');
+        let sentence = sentence(question, says, truth(&mut exact, board, question));
+        text += &format!("{sentence}\n");
+        if question == followed {
+            title = sentence;
+        }
     }
     let journey = journey(&reader, board, followed);
+    text += &format!("\n{title}\n{}\n", LEGEND.trim_end());
     for stage in &journey.stages {
-        let drawing = drawing(board, &journey, &stage.news);
-        text += &format!("\nafter block {}:\n{drawing}\n", stage.block);
+        let drawing = drawing(board, followed, &journey, &stage.news);
+        text += &match journey.frame {
+            Some(_) => format!("\nafter block {}:\n{drawing}\n", stage.block),
+            None => format!("\ndecided at the landing, no scan:\n{drawing}\n"),
+        };
     }
     if let Some((file, format)) = output {
-        let picture = picture(board, &journey);
+        let picture = picture(board, followed, &journey, &title);
         let bytes = match format {
             Format::Svg => picture.to_svg().into_bytes(),
             Format::Png => picture.to_png(),
@@ -147,7 +161,7 @@ fn position(args: &Args) -> anyhow::Result<Game> {
         .with_context(|| format!("{file} does not replay"))
 }
 
-fn sentence(question: &Question, says: bool, truth: bool) -> String {
+fn sentence(question: &Question, says: Option<bool>, truth: bool) -> String {
     let Question {
         prey,
         point,
@@ -162,28 +176,33 @@ fn sentence(question: &Question, says: bool, truth: bool) -> String {
     };
     let what = match question.kind {
         Kind::Escape => format!("{to_move:?} extends from {prey} to {point}"),
-        Kind::Chase => format!("{to_move:?} chases {prey} from {point}"),
+        Kind::Chase => format!("{to_move:?} gives atari to {prey} at {point}"),
     };
-    let exact = if says == truth {
-        ""
-    } else {
-        " (wrong: the exact reader disagrees)"
-    };
-    format!("{what}: {}{exact}", answer(says))
+    match says {
+        Some(says) if says == truth => format!("{what}: {}", answer(says)),
+        Some(says) => format!(
+            "{what}: {} (wrong: the exact reader says it {})",
+            answer(says),
+            answer(truth)
+        ),
+        None => format!(
+            "{what}: not read (the exact reader says it {})",
+            answer(truth)
+        ),
+    }
 }
 
-fn drawing(board: &Board, journey: &Journey, news: &[News]) -> String {
+fn drawing(board: &Board, question: &Question, journey: &Journey, news: &[News]) -> String {
     let mut diagram = Diagram::new(board).colored(terminal::is_colored());
-    for point in board.size().points().filter(|&point| board.is_empty(point)) {
+    for point in journey.way(board) {
         let sign = match news[board.size().index(point)] {
             News::None => continue,
-            News::Open if journey.path.contains(&point) => '-',
-            News::Open => continue,
+            News::Open => '-',
             News::Out => '!',
             News::Safe => 's',
             News::Turn => 't',
         };
         diagram = diagram.mark(point, sign);
     }
-    diagram.to_string()
+    diagram.mark(question.point, '?').to_string()
 }

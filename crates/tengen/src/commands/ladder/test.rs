@@ -8,8 +8,8 @@ use go::sgf::Tree;
 use go::{Board, BoardSize};
 use indicatif::ProgressBar;
 use ladder::{
-    Candidate, DEFAULT_STEPS, Kind, LadderNetwork, LadderScore, Marks, Original, TestSet,
-    boards_of, examine, from_record, kind_of, played, sets,
+    Candidate, DEFAULT_STEPS, LadderNetwork, LadderScore, Marks, Original, TestSet, boards_of,
+    examine, from_record, kind_of, played, sets,
 };
 use serde_json::{Value, json};
 
@@ -18,8 +18,11 @@ use crate::commands::terminal;
 /// Examine the ladder networks against the exact reader
 ///
 /// Plants ladders, lets them run, plays at random, all from one seed; asks both networks by their
-/// real forward pass whether each extension escapes and each atari captures; and counts how often
-/// they agree with the exact reader. Boards without a ladder must leave ours exactly silent.
+/// real forward pass about every ladder that the exact reader has: the extension of each string in
+/// atari, both ataris on each string with two liberties. Coverage is the share of these that a
+/// network says anything about; accuracy is of what it says, precision of its yes, and recall of
+/// all that work. Rows marked "running" leave out what the next move decides. Boards
+/// without such strings must leave ours exactly silent.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  tengen ladder test\n  tengen ladder test --boards 20000 --json\n  tengen ladder test --boards 500 --games collection.sgf"
@@ -145,7 +148,7 @@ fn boards_of_games(files: &[PathBuf]) -> anyhow::Result<Vec<Board>> {
     Ok(boards)
 }
 
-fn read(file: &Path) -> anyhow::Result<Vec<Tree>> {
+pub(super) fn read(file: &Path) -> anyhow::Result<Vec<Tree>> {
     let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let collection =
         go::sgf::read(&bytes).map_err(|error| anyhow!("{} is damaged: {error}", file.display()))?;
@@ -158,7 +161,12 @@ fn show(args: &Args, set: &str, names: &[&str], marks: &[Marks]) -> anyhow::Resu
     }
     let mut text = format!("{set}\n");
     for (name, marks) in names.iter().zip(marks) {
-        for (kind, score) in [(Kind::Escape, &marks.escape), (Kind::Chase, &marks.chase)] {
+        for (kind, score) in [
+            ("escape", &marks.escape),
+            ("  running", &marks.escape_running),
+            ("chase", &marks.chase),
+            ("  running", &marks.chase_running),
+        ] {
             if score.count() > 0 {
                 text += &format!("  {}\n", row(name, kind, score));
             }
@@ -187,14 +195,11 @@ fn silence(boards: usize, alarms: usize) -> String {
     }
 }
 
-fn row(name: &str, kind: Kind, score: &LadderScore) -> String {
-    let kind = match kind {
-        Kind::Escape => "escape",
-        Kind::Chase => "chase",
-    };
+fn row(name: &str, kind: &str, score: &LadderScore) -> String {
     format!(
-        "{name:8} {kind:6} n {:6}  accuracy {:.4}  precision {:.4}  recall {:.4}  ({} right yes, {} wrong yes, {} wrong no, {} right no; {} unnoticed)",
+        "{name:8} {kind:9} asked {:6}  coverage {:.4}  accuracy {:.4}  precision {:.4}  recall {:.4}  ({} right yes, {} wrong yes, {} wrong no, {} right no; unanswered {} yes, {} no)",
         score.count(),
+        score.coverage(),
         score.accuracy(),
         score.precision(),
         score.recall(),
@@ -202,7 +207,8 @@ fn row(name: &str, kind: Kind, score: &LadderScore) -> String {
         score.false_yes,
         score.false_no,
         score.true_no,
-        score.unnoticed,
+        score.silent_yes,
+        score.silent_no,
     )
 }
 
