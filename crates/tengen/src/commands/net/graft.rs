@@ -12,8 +12,8 @@ use net::{
 
 /// Graft a ladder network onto a trained one.
 ///
-/// The towers stand side by side; a move that works in a ladder gets the gain added to its logit, a
-/// move that fails loses as much. Without a ladder on the board the result answers as the base does.
+/// The towers stand side by side; the logit of a ladder move gets a gain added, by what it tries and
+/// whether it works. `tengen ladder fit` says which gains explain the moves of games. Without a ladder on the board the result answers as the base does.
 /// Its heads have more planes than stock Leela Zero accepts: it is for Tengen.
 ///
 /// Example: tengen ladder build -o ladder.txt
@@ -28,9 +28,18 @@ pub struct Args {
     /// The file to write.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Added to the logit of a move that works, and taken from that of one that fails.
-    #[arg(long, default_value_t = Gains::default().policy, value_name = "LOGIT")]
-    policy_gain: f32,
+    /// Added to the logit of an extension that gets away.
+    #[arg(long, default_value_t = Gains::default().escape_works, value_name = "LOGIT", allow_hyphen_values = true)]
+    escape_works: f32,
+    /// Added to the logit of an extension that is caught.
+    #[arg(long, default_value_t = Gains::default().escape_fails, value_name = "LOGIT", allow_hyphen_values = true)]
+    escape_fails: f32,
+    /// Added to the logit of an atari that captures.
+    #[arg(long, default_value_t = Gains::default().chase_works, value_name = "LOGIT", allow_hyphen_values = true)]
+    chase_works: f32,
+    /// Added to the logit of an atari that does not.
+    #[arg(long, default_value_t = Gains::default().chase_fails, value_name = "LOGIT", allow_hyphen_values = true)]
+    chase_fails: f32,
     /// Share of the ladder network's own value that enters the value, before the tanh.
     #[arg(long, default_value_t = Gains::default().value, value_name = "FACTOR")]
     value_gain: f32,
@@ -40,7 +49,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let base = load(&args.base)?;
     let ladder = load(&args.ladder)?;
     let gains = Gains {
-        policy: args.policy_gain,
+        escape_works: args.escape_works,
+        escape_fails: args.escape_fails,
+        chase_works: args.chase_works,
+        chase_fails: args.chase_fails,
         value: args.value_gain,
     };
     let grafted = graft(&base, &ladder, gains)
