@@ -9,6 +9,7 @@ use search::{Evaluate, EvaluateError, Evaluation, Evaluations, SearchRng};
 use crate::{
     encoder::Opinion,
     judge::{Judge, candidates},
+    ladders::Ladders,
     outlook::{Outlook, ScoreMeans, ScoreUtility, UtilityFactors},
     position::{Position, side},
 };
@@ -21,6 +22,8 @@ pub(crate) struct Leaves<'a> {
     pub symmetry: Option<Symmetry>,
     /// What a search by utility plays for.
     pub factors: UtilityFactors,
+    /// Whether ladders are read exactly.
+    pub ladders: Ladders,
 }
 
 impl<'a> Leaves<'a> {
@@ -29,6 +32,7 @@ impl<'a> Leaves<'a> {
             judge,
             symmetry: None,
             factors: UtilityFactors::default(),
+            ladders: Ladders::Off,
         }
     }
 
@@ -47,14 +51,16 @@ impl<'a> Leaves<'a> {
         let symmetries = asked.into_iter().map(|(_, symmetry)| symmetry);
         Ok(symmetries.zip(opinions).collect())
     }
-}
 
-/// What an opinion tells a search; the value counts for Black.
-pub(crate) fn evaluation(leaf: &Position, opinion: &Arc<Opinion>) -> Evaluation<Move, Outlook> {
-    Evaluation {
-        value: Some(side(leaf.to_move()).view(f64::from(opinion.winrate))),
-        priors: candidates(leaf, opinion),
-        outlook: Outlook::of(opinion, leaf.to_move()),
+    /// What an opinion tells a search; the value counts for Black.
+    pub fn evaluation(&self, leaf: &Position, opinion: &Arc<Opinion>) -> Evaluation<Move, Outlook> {
+        let mut evaluation = Evaluation {
+            value: Some(side(leaf.to_move()).view(f64::from(opinion.winrate))),
+            priors: candidates(leaf, opinion),
+            outlook: Outlook::of(opinion, leaf.to_move()),
+        };
+        self.ladders.correct(leaf, &mut evaluation);
+        evaluation
     }
 }
 
@@ -67,7 +73,7 @@ impl Evaluate<Position> for Leaves<'_> {
     ) -> Result<(), EvaluateError> {
         let opinions = self.opinions(leaves, rng)?;
         let judged = leaves.iter().zip(&opinions);
-        evaluations.extend(judged.map(|(leaf, (_, opinion))| evaluation(leaf, opinion)));
+        evaluations.extend(judged.map(|(leaf, (_, opinion))| self.evaluation(leaf, opinion)));
         Ok(())
     }
 

@@ -42,6 +42,7 @@ mod decide;
 pub mod dynamic_komi;
 mod guard;
 mod handicap;
+mod ladders;
 mod options;
 mod player;
 mod prepare;
@@ -73,6 +74,7 @@ pub use exhibition::exhibition;
 pub use graph::{ownership_svg, review_svg};
 pub use guard::{Choice, Guarded};
 pub use judge::{Judge, candidates};
+pub use ladders::Ladders;
 pub use network::{LoadedNetwork, NetworkError, Origin, default_file, default_place};
 pub use network_view::NetworkView;
 pub use options::{

@@ -441,6 +441,7 @@ impl Player {
             judge: &self.judge,
             symmetry: self.controller.fixed_symmetry(),
             factors: self.options.utility,
+            ladders: self.options.ladders,
         }
     }
 

@@ -5,7 +5,7 @@ use search::{Evaluate, EvaluateError, Evaluations, Game as _, SearchRng};
 
 use super::Collector;
 use crate::{
-    leaves::{Leaves, evaluation},
+    leaves::Leaves,
     outlook::{ScoreMeans, ScoreUtility},
     position::{Position, side},
 };
@@ -54,7 +54,7 @@ impl Evaluate<Position> for KomiLeaves<'_> {
             }
         }
         for (leaf, (_, opinion)) in leaves.iter().zip(&opinions) {
-            let mut evaluation = evaluation(leaf, opinion);
+            let mut evaluation = self.plain.evaluation(leaf, opinion);
             if !leaf.is_trusted() {
                 evaluation.value = if leaf.is_root() {
                     self.borrowed_value(leaf, &evaluation.priors)?

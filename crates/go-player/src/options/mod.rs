@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::{
     by_score::Temperature, choice::ResignPolicy, clock::Centiseconds, dynamic_komi,
-    network_view::NetworkView, outlook::UtilityFactors, rank::Level,
+    ladders::Ladders, network_view::NetworkView, outlook::UtilityFactors, rank::Level,
 };
 
 pub use row::{AtStart, OptionRow, OptionValue, WrongValue};
@@ -55,6 +55,8 @@ pub struct Options {
     pub random_temperature: f64,
     /// How a move is judged that was never tried.
     pub fpu_base: FpuBase,
+    /// Whether ladders are read exactly at every leaf.
+    pub ladders: Ladders,
     /// The memory for tree and opinions.
     pub memory: Memory,
     /// How komi follows the game.
@@ -101,6 +103,7 @@ impl Default for Options {
             random_min_visits: 1,
             random_temperature: 1.0,
             fpu_base: FpuBase::ParentMean,
+            ladders: Ladders::Off,
             memory: Memory::default(),
             komi: dynamic_komi::Settings::for_mode(None),
             utility: UtilityFactors::default(),

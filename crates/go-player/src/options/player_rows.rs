@@ -8,7 +8,7 @@ use super::{
     Memory, Options,
     row::{AtStart, OptionRow, OptionValue},
 };
-use crate::choice::ResignPolicy;
+use crate::{choice::ResignPolicy, ladders::Ladders};
 
 /// From here on a limit of visits or playouts is none. Leela Zero announces this number as its largest.
 const NO_LIMIT: i64 = 1_000_000_000;
@@ -252,6 +252,38 @@ pub(super) static PLAYER: &[OptionRow] = &[
                 o.fpu_base = match word {
                     "net" => FpuBase::ParentEvaluation,
                     _ => FpuBase::ParentMean,
+                };
+            },
+        },
+    },
+    OptionRow {
+        long: "ladders",
+        short: None,
+        name: "Ladders",
+        placeholder: "MODE",
+        help: "Whether ladders are read exactly at every leaf of the search.",
+        value: OptionValue::Choice {
+            words: &[
+                ("off", "the network is left alone"),
+                (
+                    "on",
+                    "the verdicts change priors and values, as fitted on games",
+                ),
+                (
+                    "prune",
+                    "the same, and extensions of two or more stones that are caught are not searched",
+                ),
+            ],
+            get: |o| match o.ladders {
+                Ladders::Off => "off",
+                Ladders::On => "on",
+                Ladders::Prune => "prune",
+            },
+            set: |o, word| {
+                o.ladders = match word {
+                    "on" => Ladders::On,
+                    "prune" => Ladders::Prune,
+                    _ => Ladders::Off,
                 };
             },
         },
