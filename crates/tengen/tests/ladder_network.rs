@@ -168,6 +168,33 @@ fn moves_of_played_games_are_counted_for_each_side() {
 }
 
 #[test]
+fn gains_are_fitted_on_games_and_told_by_kind_and_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write_base(folder, 9);
+    let game = "(;SZ[9]RE[B+R];B[cc];W[cd];B[dd];W[bc];B[cb];W[bb];B[db])";
+    fs::write(folder.join("game.sgf"), game).unwrap();
+    fs::write(folder.join("large.sgf"), PLAYED).unwrap();
+    let fit = ["ladder", "fit", "base.txt", "game.sgf", "--every", "1"];
+    let text = run(&fit, folder);
+    assert!(text.starts_with("7 positions of 1 game\n"), "{text}");
+    let report = run(&[&fit[..], &["--json"]].concat(), folder);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["policy"].as_array().unwrap().len(), 12);
+    assert_eq!(report["policy"][3]["sort"], "escapes that fail, one stone");
+    for (arguments, words) in [
+        (&["base.txt", "missing.sgf"][..], &["missing.sgf"][..]),
+        (&["missing.txt", "game.sgf"], &["missing.txt"]),
+        (&["base.txt", "large.sgf"], &["9x9", "base.txt"]),
+        (&["base.txt", "game.sgf", "--every", "0"], &["--every"]),
+        (&["base.txt"], &["required"]),
+    ] {
+        let all = [&["ladder", "fit"][..], arguments].concat();
+        assert_refused(&all, folder, words);
+    }
+}
+
+#[test]
 fn an_examination_refuses_what_it_cannot_read() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
@@ -209,7 +236,7 @@ fn a_ladder_is_shown_in_words_steps_and_pictures() {
         folder,
     );
     assert!(
-        text.contains("Black chases D4 from E4: captures\n"),
+        text.contains("Black gives atari to D4 at E4: captures\n"),
         "{text}"
     );
     assert!(text.contains("\nafter block "), "{text}");
@@ -266,13 +293,13 @@ fn a_graft_stands_beside_its_base_and_plays() {
     write_base(folder, 9);
     build_ladder(folder, "--steps 4 --size 9 -o ladder.txt");
     let ladder = leela(&folder.join("ladder.txt")).shape();
-    for gains in [&[][..], &["--policy-gain", "2", "--value-gain", "0.2"]] {
+    for gains in [&[][..], &["--escape-fails", "-2", "--value-gain", "0.2"]] {
         let graft = ["net", "graft", "base.txt", "ladder.txt", "-o", "both.txt"];
         assert_eq!(run(&[&graft[..], gains].concat(), folder), "");
         let both = leela(&folder.join("both.txt")).shape();
         assert_eq!(both.filters, 4 + ladder.filters);
         assert_eq!(both.blocks, ladder.blocks);
-        assert_eq!(both.policy_planes, 4);
+        assert_eq!(both.policy_planes, 2 + 4);
     }
     run(&["doctor", "-w", "both.txt"], folder);
 }
@@ -316,7 +343,7 @@ fn what_cannot_be_grafted_is_refused_and_leaves_no_file() {
             &["no ladder network", "tengen ladder build"],
         ),
         (
-            &["base.txt", "ladder.txt", "--policy-gain", "nan"],
+            &["base.txt", "ladder.txt", "--escape-works", "nan"],
             &["finite number"],
         ),
         (
@@ -324,7 +351,7 @@ fn what_cannot_be_grafted_is_refused_and_leaves_no_file() {
             &["finite number"],
         ),
         (
-            &["base.txt", "ladder.txt", "--policy-gain", "much"],
+            &["base.txt", "ladder.txt", "--escape-works", "much"],
             &["much"],
         ),
         (&["base.txt"], &["required"]),

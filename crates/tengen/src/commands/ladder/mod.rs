@@ -1,6 +1,7 @@
 //! `tengen ladder`: ladders, by search and by network.
 
 mod build;
+mod fit;
 mod read;
 mod show;
 mod test;
@@ -16,6 +17,7 @@ pub enum Command {
     Build(build::Args),
     Test(test::Args),
     Show(show::Args),
+    Fit(fit::Args),
 }
 
 pub fn run(command: Command) -> anyhow::Result<ExitCode> {
@@ -24,5 +26,6 @@ pub fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Build(args) => build::run(args),
         Command::Test(args) => test::run(args),
         Command::Show(args) => show::run(args),
+        Command::Fit(args) => fit::run(args),
     }
 }
