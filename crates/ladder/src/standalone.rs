@@ -18,6 +18,8 @@ const BAD_LOGIT: f32 = 16.0;
 const DECIDED: f32 = 0.8;
 /// The same for a ladder that merely does not lose.
 const HELD: f32 = 0.2;
+/// What an atari that does not capture takes off: hardly anything, for nobody has to play it.
+const MISSED: f32 = 0.01;
 /// Lifts the value plane above every sum of voices at one point.
 const OFFSET: f32 = 8.0;
 
@@ -48,7 +50,7 @@ impl LadderNetwork {
             voice(reader.escape_ok, GOOD_LOGIT, 0.0, HELD),
             voice(reader.escape_bad, 0.0, BAD_LOGIT, -DECIDED),
             voice(reader.chase_ok, GOOD_LOGIT, 0.0, DECIDED),
-            voice(reader.chase_bad, 0.0, BAD_LOGIT, -HELD),
+            voice(reader.chase_bad, 0.0, BAD_LOGIT, -MISSED),
         ];
         write_heads(&mut compiled.leela, &voices, OFFSET, IDENTITY_VARIANCE);
         LadderNetwork { reader, compiled }
