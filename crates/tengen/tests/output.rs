@@ -119,6 +119,7 @@ const RUNS: &[(&str, &str, Prints)] = &[
     ("fleet release", "fleet release eve --dir served", Text),
     ("fleet pause", "fleet pause --dir served", Text),
     ("fleet resume", "fleet resume --dir served", Text),
+    ("fleet tidy", "fleet tidy --dir served", Text),
     (
         "fleet export",
         "fleet export --dir served --out games.jsonl",
