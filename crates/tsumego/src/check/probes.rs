@@ -110,6 +110,23 @@ const PROBES: &[Probe] = &[
         truth: "USS SSS",
         status: Status::Safe,
     },
+    // Nine points in the corner, the wall around them whole: whatever Black does, White keeps two
+    // eyes or a seki.
+    Probe {
+        name: "nine points in the corner behind a whole wall",
+        drawing: "\
+            . . . . . . .
+            . . . . . . .
+            X X X X X . .
+            O O O O X . .
+            . . . O X . .
+            . . . O X . .
+            . . . O X . .",
+        target: (3, 3),
+        zone: &[],
+        truth: "SSS SSS",
+        status: Status::Safe,
+    },
     // B6 kills without a ko; A6 and B7 only with one.
     Probe {
         name: "a kill without a ko beside kills with one",
