@@ -178,7 +178,7 @@ impl Entry {
             "revoke" => Entry::Revoke {
                 worker: String::from_utf8_lossy(&message.payload).into_owned(),
             },
-            // Of a later version.
+            // A new ledger's mark that ends the old one's writing, or something of a later version.
             _ => return Ok(None),
         }))
     }

@@ -134,6 +134,9 @@ impl Mirror {
             }
         })?;
         tail.matches = tail.matches.max(place);
+        // Whoever held the role before expects another last record from now on, and can write no more.
+        let epoch = self.epoch.to_string();
+        tail.enqueue("accepted.fence", self.epoch, "", epoch.into_bytes());
         self.flush(&mut tail)?;
         drop(tail);
         for name in NOTES {

@@ -72,7 +72,12 @@ const PLANS: [Plan; 5] = [
     },
     Plan {
         name: "ACCEPTED",
-        subjects: &["accepted.game", "accepted.match", "accepted.revoke"],
+        subjects: &[
+            "accepted.game",
+            "accepted.match",
+            "accepted.revoke",
+            "accepted.fence",
+        ],
         retention: RetentionPolicy::Limits,
         discard: DiscardPolicy::Old,
         most_age: Duration::ZERO,

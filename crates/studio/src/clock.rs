@@ -20,8 +20,10 @@ use crate::{
 const MOST_MAIN: f64 = 24.0 * 3600.0;
 const MOST_PERIOD: f64 = 3600.0;
 const MOST_COUNT: u32 = 100;
-/// What the engine leaves on its clock for whatever delays its move.
+/// What the engine leaves on its clock for whatever delays its move: so much, and a share of what it has on a busy machine.
 const RESERVE: Centiseconds = 30;
+const RESERVED_SHARE: Centiseconds = 4;
+const MOST_RESERVE: Centiseconds = 200;
 
 /// How time is granted; times in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -324,7 +326,8 @@ impl Document {
         clock.set_left(left.time, left.overtime.unwrap_or(0));
         let moves = self.tree.path(self.node).len();
         let expected = go_player::clock::expected_moves(area, moves, true);
-        Some(clock.time_for_move(expected, RESERVE) as f64 / 100.0)
+        let reserve = RESERVE.max((left.time / RESERVED_SHARE).min(MOST_RESERVE));
+        Some(clock.time_for_move(expected, reserve) as f64 / 100.0)
     }
 
     /// Both clocks as the page shows them, and which of them runs.

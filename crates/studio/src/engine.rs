@@ -300,8 +300,14 @@ impl Engine {
 
 /// Sets how far a search may go.
 pub fn limit(player: &mut Player, visits: Option<u64>) -> Result<(), Failure> {
+    limit_for(player, visits, false)
+}
+
+/// The same; a search that a move is chosen from shows the network the past, since a player does.
+fn limit_for(player: &mut Player, visits: Option<u64>, is_for_move: bool) -> Result<(), Failure> {
     let options = Options {
         visits,
+        analysis_shows_history: is_for_move,
         ..player.options().clone()
     };
     if *player.options() != options {
@@ -350,7 +356,7 @@ pub fn decide(
         Level::Visits(visits) => (Some(visits), None),
         Level::Seconds(seconds) => (None, Some(seconds)),
     };
-    limit(player, visits)?;
+    limit_for(player, visits, true)?;
     let seconds = match (seconds, most_seconds) {
         (Some(wanted), Some(most)) => Some(wanted.min(most)),
         (wanted, most) => wanted.or(most),
@@ -366,7 +372,7 @@ pub fn decide(
         return Ok(None);
     }
     // The tree is as large as it should be: the decision itself searches no further.
-    limit(player, Some(snapshot.visits.max(1)))?;
+    limit_for(player, Some(snapshot.visits.max(1)), true)?;
     let request = Request {
         only_say: true,
         ..Request::default()

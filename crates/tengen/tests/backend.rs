@@ -23,7 +23,7 @@ fn policy(weights: &Path, backend: &str) -> Vec<String> {
     let mut program = tengen(&["gtp", "--backend", backend], weights);
     let output = converse(&mut program, "boardsize 9\nheatmap\nquit\n");
     assert!(output.status.success(), "{}", text(&output.stderr));
-    let said = text(&output.stderr);
+    let said = text(&output.stdout);
     let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
     let rows = said.lines().filter(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();

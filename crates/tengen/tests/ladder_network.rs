@@ -127,9 +127,10 @@ fn an_examination_names_its_sets_and_its_figures_add_up() {
     ];
     let table = run(&few, folder);
     assert!(
-        table.starts_with("escape, sparse\n  ours     escape n"),
+        table.starts_with("escape, sparse\n  ours     escape    asked      8  coverage"),
         "{table}"
     );
+    assert!(!table.contains("NaN"), "{table}");
     assert!(
         table.contains("chase, sparse") && table.contains("original"),
         "{table}"
@@ -147,6 +148,10 @@ fn an_examination_names_its_sets_and_its_figures_add_up() {
             "both sides move on 8 boards"
         );
         assert_eq!(networks[0]["marks"]["false_alarms"], 0);
+        let kind = set["set"].as_str().unwrap().split(',').next().unwrap();
+        let score = networks[0]["marks"][kind].as_object().unwrap();
+        let counted: u64 = score.values().filter_map(Value::as_u64).sum();
+        assert!(counted >= 8, "every planted ladder is asked about: {set}");
     }
 }
 

@@ -41,6 +41,7 @@ const RUNS: &[(&str, &str, Prints)] = &[
         "ladder test --steps 1 --boards 2 --ours-only",
         Text,
     ),
+    ("ladder fit", "ladder fit go.txt small.sgf --every 1", Text),
     ("ladder show", "ladder show game.sgf", Text),
     ("mario play", "mario play", Little),
     (

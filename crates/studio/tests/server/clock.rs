@@ -54,7 +54,7 @@ fn a_clock_runs_from_the_first_move_and_its_end_ends_the_game() {
 fn the_engine_moves_before_its_clock_ends() {
     let stage = Stage::new();
     let mut client = stage.client();
-    let clock = json!({ "kind": "byoyomi", "main": 0, "period": 2, "periods": 1 });
+    let clock = json!({ "kind": "byoyomi", "main": 0, "period": 4, "periods": 1 });
     let level = json!({ "visits": 10_000_000 });
     let fields = json!({ "size": 9, "you": "black", "clock": clock, "level": level });
     let doc = new_game(&mut client, fields);

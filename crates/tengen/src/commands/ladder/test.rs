@@ -197,12 +197,12 @@ fn silence(boards: usize, alarms: usize) -> String {
 
 fn row(name: &str, kind: &str, score: &LadderScore) -> String {
     format!(
-        "{name:8} {kind:9} asked {:6}  coverage {:.4}  accuracy {:.4}  precision {:.4}  recall {:.4}  ({} right yes, {} wrong yes, {} wrong no, {} right no; unanswered {} yes, {} no)",
+        "{name:8} {kind:9} asked {:6}  coverage {}  accuracy {}  precision {}  recall {}  ({} right yes, {} wrong yes, {} wrong no, {} right no; unanswered {} yes, {} no)",
         score.count(),
-        score.coverage(),
-        score.accuracy(),
-        score.precision(),
-        score.recall(),
+        share(score.coverage()),
+        share(score.accuracy()),
+        share(score.precision()),
+        share(score.recall()),
         score.true_yes,
         score.false_yes,
         score.false_no,
@@ -210,6 +210,14 @@ fn row(name: &str, kind: &str, score: &LadderScore) -> String {
         score.silent_yes,
         score.silent_no,
     )
+}
+
+/// A share, or a dash where nothing was counted.
+fn share(share: f64) -> String {
+    if share.is_nan() {
+        return format!("{:6}", "-");
+    }
+    format!("{share:.4}")
 }
 
 fn milliseconds(seconds: f64, count: usize) -> f64 {
