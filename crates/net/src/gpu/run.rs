@@ -198,7 +198,8 @@ impl Gpu {
             return Err(failure);
         }
         waited.map_err(|error| error.to_string())?;
-        let mapped = answered.try_recv();
+        // Another thread that waits for the device may be the one that hands the answer over.
+        let mapped = answered.recv_timeout(PATIENCE);
         mapped
             .map_err(|_| "the device did not answer".to_owned())?
             .map_err(|error| error.to_string())?;
